@@ -119,10 +119,10 @@ class Arm:
         """The DH table, as one writes it on paper."""
         lines = [f"{self.name}: {self.n} joints, {self.convention} DH", "joint        a [m]   alpha [°]       d [m]   theta [°]"]
         for i, turns in enumerate(self.revolute):
-            d = f"{self.d[i]:.4f}" if turns else f"q + {self.d[i]:.4f}"
+            d = f"{self.d[i]:.5f}" if turns else f"q + {self.d[i]:.5f}"
             theta = f"{math.degrees(self.theta[i]):.2f}"
             theta = f"q + {theta}" if turns else theta
-            lines.append(f"{i + 1:>5} {self.a[i]:>12.4f} {math.degrees(self.alpha[i]):>11.2f} {d:>11} {theta:>11}")
+            lines.append(f"{i + 1:>5} {self.a[i]:>12.5f} {math.degrees(self.alpha[i]):>11.2f} {d:>11} {theta:>11}")
         return "\n".join(lines)
 
 

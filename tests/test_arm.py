@@ -162,7 +162,7 @@ def test_the_table_in_print_shows_each_row_and_where_q_enters():
               joint_types=("revolute", "revolute", "prismatic"))
     lines = str(arm).splitlines()
     assert lines[0] == "scara: 3 joints, standard DH"
-    assert "q + 90.00" in lines[3] and "180.00" in lines[3] and "q + 0.1000" in lines[4]
+    assert "q + 90.00" in lines[3] and "180.00" in lines[3] and "q + 0.10000" in lines[4]
 
 
 def test_pinocchio_model_has_one_joint_a_row():

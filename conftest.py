@@ -1,0 +1,26 @@
+"""What holds for every test: no window opens, repeatable random examples, no Pinocchio on Windows."""
+
+import importlib.util
+
+import matplotlib
+import pytest
+from hypothesis import settings
+
+matplotlib.use("Agg")
+
+# The quick run draws the same examples every time; the full run looks for new ones.
+settings.register_profile("quick", deadline=None, derandomize=True)
+settings.register_profile("full", deadline=None, print_blob=True)
+
+
+def pytest_configure(config):
+    settings.load_profile("quick" if config.getoption("-m") == "not full" else "full")
+
+
+def pytest_collection_modifyitems(items):
+    """Skip the notebook cells tagged `needs-pin` where there is no Pinocchio."""
+    if importlib.util.find_spec("pinocchio"):
+        return
+    for item in items:
+        if "needs-pin" in getattr(item, "cell", {}).get("metadata", {}).get("tags", []):
+            item.add_marker(pytest.mark.skip(reason="needs pin, which has no Windows wheel"))

@@ -1,0 +1,1 @@
+"""What `course.py` runs inside the environment: one module per subcommand."""

@@ -1,0 +1,258 @@
+"""Checkpoints of lesson 02: rows from matrices, the table of a drawn arm, conversion, where a fault sits."""
+
+import numpy as np
+
+from course_lib import dh
+from course_lib.arm import Arm
+from course_lib.check import Exercise, Mistake
+from course_lib.kinematics import fk
+
+# ---------------------------------------------------------------- dh_row
+
+
+def matrices(rng):
+    plain_row = dh.dh_matrix(0.3, 0.5, 0.2, 0.7)
+    beyond_90 = dh.dh_matrix(0.3, 2.0, 0.2, -2.4)
+    negative_a = dh.dh_matrix(-0.4, -0.6, 0.1, 0.4)
+    random = [dh.dh_matrix(*rng.uniform((-1, -3, -1, -3), (1, 3, 1, 3))) for _ in range(6)]
+    return [(A,) for A in (plain_row, beyond_90, negative_a, dh.dh_matrix(0.0, 0.0, 0.2, 1.0), *random)]
+
+
+def row_of(A):
+    theta, alpha = np.arctan2(A[1, 0], A[0, 0]), np.arctan2(A[2, 1], A[2, 2])
+    return A[0, 3] * np.cos(theta) + A[1, 3] * np.sin(theta), alpha, A[2, 3], theta
+
+
+def same_matrix(answer, expected, args):
+    """Angles may differ by full turns: the row must make the same matrix."""
+    values = np.asarray(answer, dtype=float).ravel()
+    if values.size != 4:
+        return f"Expected four numbers (a, alpha, d, theta), got {values.size}."
+    off = np.abs(dh.dh_matrix(*values) - dh.dh_matrix(*np.ravel(expected))).max()
+    return None if off < 1e-9 else f"The matrix that your row makes differs from A by up to {off:.3g}."
+
+
+def signs_of_x(A):
+    """(±1, theta) with x turned half round, as the projection on x leaves open."""
+    a, alpha, d, theta = row_of(A)
+    return -a, -alpha, d, theta + np.pi
+
+
+DH_ROW = Exercise(
+    "dh_row", cases=matrices, truth=row_of, compare=same_matrix,
+    mistakes=[
+        Mistake(lambda A: (np.hypot(A[0, 3], A[1, 3]), *row_of(A)[1:]),
+                "The root of a sum of squares is never negative, but a may be. Project p on the direction of x₁ instead."),
+        Mistake(lambda A: (row_of(A)[0], np.arcsin(A[2, 1]), A[2, 3], row_of(A)[3]),
+                "arcsin answers only between -90° and 90°. For an alpha beyond that you need a second entry, its cosine, and arctan2."),
+        Mistake(lambda A: (row_of(A)[0], np.arccos(A[2, 2]), A[2, 3], row_of(A)[3]),
+                "arccos is never negative, so every negative alpha comes out with the wrong sign. Use sine and cosine together: arctan2."),
+        Mistake(lambda A: (row_of(A)[0], row_of(A)[1], A[2, 3], np.arctan(A[1, 0] / A[0, 0])),
+                "arctan of a quotient can't tell (+, +) from (-, -): half of all angles come out half a turn wrong. arctan2 keeps both signs."),
+        Mistake(lambda A: (row_of(A)[0], row_of(A)[1], A[2, 3], np.arccos(A[0, 0])),
+                "arccos is never negative, so every negative theta comes out with the wrong sign. Use sine and cosine together: arctan2."),
+        Mistake(lambda A: (A[0, 3], *row_of(A)[1:]),
+                "A[0, 3] is a·cos(theta), not a. It is right only where theta = 0."),
+        Mistake(lambda A: (*row_of(A)[::-1],),
+                "The order is (a, alpha, d, theta), as in the table. Yours looks like (theta, d, alpha, a)."),
+        Mistake(lambda A: (row_of(A)[0], np.degrees(row_of(A)[1]), A[2, 3], np.degrees(row_of(A)[3])),
+                "Your angles are degrees; the course, and numpy, use radians."),
+        Mistake(signs_of_x,
+                "You got x₁ turned half round: a and alpha have the other sign and theta is 180° off. That row makes another matrix."),
+    ],
+    alternatives=[
+        lambda A: np.array([A[:3, 3] @ A[:3, 0], np.angle(A[2, 2] + 1j * A[2, 1]), A[2, 3], np.angle(A[0, 0] + 1j * A[1, 0])]),
+        lambda A: [np.linalg.lstsq(A[:2, :1], A[:2, 3], rcond=None)[0][0], np.arctan2(A[2, 1], A[2, 2]), A[2, 3],
+                   np.arctan2(A[1, 0], A[0, 0]) + 2 * np.pi],
+        lambda A: (A[:3, 3] @ A[:3, 0], np.arctan2(-A[:2, 2] @ (-A[1, 0], A[0, 0]), A[2, 2]), A[2, 3], -np.arctan2(-A[1, 0], A[0, 0])),
+    ])
+
+# ---------------------------------------------------------------- crane_table
+
+H = np.pi / 2
+CRANE = [[0.10, H, 0.30, 0], [0.06, H, 0, H], [0, -H, 0.45, 0], [0.12, 0, 0, -H]]
+POSTURES = np.vstack([np.zeros((1, 4)), np.eye(4), np.random.default_rng(2).uniform(-1.5, 1.5, (30, 4))])
+
+
+def tool_points(rows, convention="standard"):
+    a, alpha, d, theta = np.asarray(rows, dtype=float).T
+    return fk(Arm("crane", convention, a=a, alpha=alpha, d=d, theta=theta), POSTURES)[:, :3, 3]
+
+
+def same_tool(answer, expected, args):
+    """Every right table counts: the tool points are compared, not the numbers."""
+    rows = np.asarray(answer, dtype=float)
+    if rows.shape != (4, 4):
+        return f"Expected four rows of four numbers, got shape {rows.shape}."
+    off = np.linalg.norm(tool_points(rows) - tool_points(expected), axis=1)
+    if off.max() < 1e-6:
+        return None
+    if off[0] > 1e-6:
+        return f"At q = 0 your tool is {1e3 * off[0]:.0f} mm away from the star in the drawing. Begin there: walk the rows one by one."
+    alone = [i + 1 for i in range(4) if off[i + 1] > 1e-6]
+    where = f"turning joint {alone[0]} alone" if alone else "turning several joints"
+    return f"At q = 0 your tool is right, but {where} takes it {1e3 * off.max():.0f} mm away: an axis points elsewhere."
+
+
+def changed(**cells):
+    """CRANE with some cells changed: changed(r1c0=...) is row 1 (from 0), column 0."""
+    rows = [list(row) for row in CRANE]
+    for key, value in cells.items():
+        rows[int(key[1])][int(key[3])] = value
+    return rows
+
+
+CRANE_TABLE = Exercise(
+    "crane_table", truth=CRANE, compare=same_tool,
+    mistakes=[
+        Mistake(changed(r1c0=0, r3c3=-H), "Axes 2 and 3 don't meet: axis 3 passes 6 cm above axis 2. That bridge is an a in row 2."),
+        Mistake(changed(r1c3=0, r3c3=0), "x₂ points along the bridge from axis 2 to axis 3, which is straight up at q = 0. So theta of row 2 is not 0."),
+        Mistake(changed(r0c0=0), "Axis 2 stands 10 cm in front of axis 1. That bridge is missing in row 1."),
+        Mistake(changed(r1c0=0.45, r2c2=0.06), "You swapped two lengths: 0.06 is the bridge between axes 2 and 3 (an a), 0.45 lies along axis 3 (a d)."),
+        Mistake(changed(r2c2=0.32), "You measured from where axis 3 is drawn. d₃ counts from the foot of the bridge at x = 0.10, to where axes 3 and 4 meet."),
+        Mistake(changed(r0c1=-H), "In row 1 alpha turns z₀ (up) into z₁ (towards you) about x₁: by the right hand that is +90°."),
+        Mistake(changed(r2c1=H), "In row 3 alpha turns z₂ (along the boom) into z₃ (towards you) about x₃, which points up: by the right hand that is -90°."),
+        Mistake(changed(r3c3=0), "x₃ points up or down, but the tool lies along the boom: the last row needs a theta that turns x back."),
+        Mistake([[a, np.degrees(alpha), d, np.degrees(theta)] for a, alpha, d, theta in CRANE], "Your angles are in degrees; the table wants radians."),
+        Mistake([[0, 0, 0.30, 0], [0.10, H, 0, H], [0.06, H, 0.45, 0], [0, -H, 0, -H]],
+                "This is the modified table. Here the standard one is asked for: a and alpha stand one row earlier."),
+    ],
+    alternatives=[
+        [[0.10, H, 0.30, 0], [0.06, H, 0, H], [0, H, 0.45, np.pi], [0.12, 0, 0, H]],
+        [[-0.10, -H, 0.30, np.pi], [0.06, H, 0, -H], [0, -H, 0.45, 0], [-0.12, 0, 0, H]],
+        np.array([[0.10, H, 0.30, 0], [-0.06, -H, 0, -H], [0, -H, 0.45, np.pi], [0.12, 0, 0, -H - 2 * np.pi]]),
+    ])
+
+# ---------------------------------------------------------------- to_modified
+
+
+def tables(rng):
+    H = np.pi / 2
+    drawn = np.array([[0.0, H, 0.15, 0.0], [0.25, 0.0, 0.0, 0.3], [0.05, 0.4, 0.1, 0.0]])
+    random = [rng.uniform((-1, -3, -1, -3), (1, 3, 1, 3), (n, 4)) for n in (1, 2, 4, 7)]
+    return [(rows,) for rows in (drawn, *random)]
+
+
+def converted(rows):
+    rows = np.asarray(rows)
+    shifted = np.column_stack([np.r_[0, rows[:-1, 0]], np.r_[0, rows[:-1, 1]], rows[:, 2], rows[:, 3]])
+    return shifted, dh.dh_matrix(rows[-1, 0], rows[-1, 1], 0, 0)
+
+
+def same_arm(answer, expected, args):
+    """The table with its tool must give the same pose as the expected one, for several q; its numbers may differ."""
+    if not isinstance(answer, (list, tuple)) or len(answer) != 2:
+        return "Expected two things: the modified table and the tool matrix."
+    (rows,), (table, tool) = args, (np.asarray(part, dtype=float) for part in answer)
+    if table.shape != rows.shape or tool.shape != (4, 4):
+        return f"Expected a table of shape {rows.shape} and a tool of shape (4, 4), got {table.shape} and {tool.shape}."
+    off = max(np.abs(pose(table, q) @ tool - pose(np.asarray(expected[0]), q) @ np.asarray(expected[1])).max() for q in (0.0, 0.5, -1.3))
+    return None if off < 1e-9 else f"The modified arm's tool pose differs from the standard arm's by up to {off:.3g}."
+
+
+def pose(table, q):
+    """Pose of the last frame of a modified table, joint i at q * i."""
+    T = np.eye(4)
+    for i, (a, alpha, d, theta) in enumerate(table, start=1):
+        T = T @ dh.mdh_matrix(a, alpha, d, theta + q * i)
+    return T
+
+
+def shifted_up(rows):
+    return np.column_stack([np.r_[rows[1:, 0], 0], np.r_[rows[1:, 1], 0], rows[:, 2], rows[:, 3]]), np.eye(4)
+
+
+TO_MODIFIED = Exercise(
+    "to_modified", cases=tables, truth=converted, compare=same_arm,
+    mistakes=[
+        Mistake(lambda rows: (converted(rows)[0], np.eye(4)),
+                "The last row's a and alpha have no row left to go to. They must go into the tool, or the tool pose is wrong unless both are 0."),
+        Mistake(lambda rows: (rows, np.eye(4)), "You returned the standard table as it is. a and alpha have to move one row down."),
+        Mistake(shifted_up, "a and alpha move one row down, not up: frame i of the modified table begins where the standard frame i-1 ended."),
+        Mistake(lambda rows: (np.vstack([np.zeros(4), rows[:-1]]), dh.dh_matrix(*rows[-1])),
+                "Only a and alpha move. d and theta belong to joint i in both conventions and stay in their row."),
+        Mistake(lambda rows: (converted(rows)[0], dh.dh_matrix(*rows[-1])),
+                "The tool gets only the x screw of the last row, a and alpha. Its d and theta are still in the table, so they now act twice."),
+        Mistake(lambda rows: (np.vstack([np.r_[rows[-1, :2], rows[0, 2:]][None], np.column_stack([rows[:-1, :2], rows[1:, 2:]])]), np.eye(4)),
+                "np.roll brings the last a and alpha round to the first row. The first row gets zeros; the last pair goes into the tool."),
+    ],
+    alternatives=[
+        lambda rows: (np.c_[np.vstack([[0, 0], np.array(rows)[:-1, :2]]), np.array(rows)[:, 2:]],
+                      dh.mdh_matrix(rows[-1][0], rows[-1][1], 0, 0)),
+        lambda rows: [[[0.0 if i == 0 else rows[i - 1][0], 0.0 if i == 0 else rows[i - 1][1], rows[i][2], rows[i][3]]
+                       for i in range(len(rows))], dh.dh_matrix(*(np.array(rows[-1]) * [1, 1, 0, 0])).tolist()],
+        lambda rows: (np.vstack([np.r_[0, 0, rows[0][2:]], np.c_[rows[:-1, :2], rows[1:, 2:]]]),
+                      np.linalg.inv(dh.dh_matrix(0, 0, *rows[-1][2:])) @ dh.dh_matrix(*rows[-1])),
+    ])
+
+# ---------------------------------------------------------------- where_is_the_fault
+
+
+def pairs(rng):
+    def poses(n=20):
+        a, alpha, d = rng.uniform(-0.5, 0.5, 4), rng.uniform(-2, 2, 4), rng.uniform(-0.5, 0.5, 4)
+        q = rng.uniform(-2, 2, (n, 4))
+        arm = lambda **changes: fk(Arm("x", "standard", **{**dict(a=a, alpha=alpha, d=d, theta=np.zeros(4)), **changes}), q)
+        return arm, a
+
+    extra = dh.dh_matrix(0.1, 0.4, 0.05, -0.3)
+    arm, a = poses()
+    found = [(arm(), arm(tool=extra)), (arm(), arm(base=extra)), (arm(), arm(a=a + [0, 0.005, 0, 0])), (arm(), arm())]
+    arm, a = poses()
+    lifted, longer = dh.dh_matrix(0, 0, 0.1, 0), dh.dh_matrix(0, 0, 0.1, 0)
+    found += [(arm(), arm(base=lifted)), (arm(), arm(tool=longer)), (arm(), arm(alpha=[0.1, 0.2, 0.3, 0.4])), (arm(), arm())]
+    return [found[i] for i in (0, 1, 2, 3, *(4 + rng.permutation(4)))]
+
+
+def fault(ours, theirs):
+    same = lambda D: np.abs(D - D[0]).max() < 1e-9
+    if np.abs(ours - theirs).max() < 1e-9:
+        return "none"
+    if same(np.linalg.inv(ours) @ theirs):
+        return "tool"
+    return "base" if same(theirs @ np.linalg.inv(ours)) else "rows"
+
+
+def swapped(ours, theirs):
+    return {"tool": "base", "base": "tool"}.get(fault(ours, theirs), fault(ours, theirs))
+
+
+def by_positions(ours, theirs):
+    """Looks whether the distance between the tool points is constant, which a tool and a row can share."""
+    distance = np.linalg.norm(ours[:, :3, 3] - theirs[:, :3, 3], axis=-1)
+    if distance.max() < 1e-9:
+        return "none"
+    return "tool" if np.ptp(distance) < 1e-9 else "rows"
+
+
+def subtracting(ours, theirs):
+    D = theirs - ours
+    if np.abs(D).max() < 1e-9:
+        return "none"
+    return "base" if np.abs(D - D[0]).max() < 1e-9 else "rows"
+
+
+WHERE = Exercise(
+    "where_is_the_fault", cases=pairs, truth=fault,
+    mistakes=[
+        Mistake(swapped, "You have tool and base the wrong way round. A missing tool stands behind: T′ = T · X, so it is T⁻¹T′ that stays the same."),
+        Mistake(by_positions, "A constant distance is not enough: it misses everything that turns, and a base fault looks like a row. Compare whole matrices, T⁻¹T′ and T′T⁻¹."),
+        Mistake(subtracting, "Poses combine by products, not by differences. T′ - T is the same in all postures only if the base was shifted and nothing turned."),
+        Mistake(lambda ours, theirs: "rows" if fault(ours, theirs) == "none" else fault(ours, theirs),
+                "Two equal batches have no fault: answer \"none\" there."),
+        Mistake(lambda ours, theirs: "tool" if fault(ours, theirs) == "none" else fault(ours, theirs),
+                "Two equal batches pass the tool test as well: T⁻¹T′ is the unit matrix in every posture. Ask for \"none\" first."),
+        Mistake(lambda ours, theirs: {"rows": "tool"}.get(fault(ours, theirs), fault(ours, theirs)),
+                "If neither T⁻¹T′ nor T′T⁻¹ stays the same, the fault lies between: in the rows."),
+    ],
+    alternatives=[
+        lambda ours, theirs: next((name for name, D in [("none", np.linalg.inv(ours) @ theirs - np.eye(4)), ("tool", np.linalg.inv(ours) @ theirs),
+                                                        ("base", theirs @ np.linalg.inv(ours))]
+                                   if (np.abs(D).max() if name == "none" else np.std(D, axis=0).max()) < 1e-9), "rows"),
+        lambda ours, theirs: ("none" if np.allclose(ours, theirs, atol=1e-9) else
+                              "tool" if np.allclose(np.linalg.solve(ours, theirs), np.linalg.solve(ours[0], theirs[0]), atol=1e-9) else
+                              "base" if np.allclose(theirs @ np.linalg.inv(ours), theirs[3] @ np.linalg.inv(ours[3]), atol=1e-9) else "rows"),
+        lambda ours, theirs: fault(ours, theirs).upper(),
+    ])
+
+EXERCISES = [DH_ROW, CRANE_TABLE, TO_MODIFIED, WHERE]
