@@ -461,11 +461,12 @@ def _moving(artists, fig):
 
 def _where(error, draw):
     """The calls from draw to the error, one line of text each, without machine paths."""
+    code = getattr(draw, "__code__", None)
     frames = traceback.extract_tb(error.__traceback__)[1:]
     lines = []
     for frame in frames:
-        inside = frame.filename == draw.__code__.co_filename
-        place = f"line {frame.lineno - draw.__code__.co_firstlineno + 1}" if inside and frame.name == draw.__name__ else \
+        inside = code is not None and frame.filename == code.co_filename
+        place = f"line {frame.lineno - code.co_firstlineno + 1}" if inside and frame.name == code.co_name else \
             f"line {frame.lineno}" + ("" if inside else f" of {Path(frame.filename).name}")
         lines.append(f"{frame.name}, {place}: {frame.line or ''}".rstrip(": "))
     return lines

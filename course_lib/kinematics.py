@@ -1,6 +1,6 @@
-"""Where is the tool, and where is every link?  Forward kinematics on batches.
+"""Where is the tool, where is every link, and how do joint speeds move them?  Kinematics on batches.
 
-Public names: `fk`, `link_frames`.
+Public names: `fk`, `link_frames`, `jacobian`, `manipulability`.
 
 The four vectors of a pose (its axes x, y, z and its origin p) are kept as arrays (3, N), one column
 a configuration, and each DH row moves them by two screws. No 4x4 product is formed on the way:
@@ -13,6 +13,8 @@ import numpy as np
 
 from course_lib.arm import Arm
 
+JACOBIAN_FRAMES = ("world", "tool", "spatial")
+
 
 def fk(arm: Arm, q) -> np.ndarray:
     """Pose of the tool in the world: base · A_1(q_1) … A_n(q_n) · tool.
@@ -21,7 +23,7 @@ def fk(arm: Arm, q) -> np.ndarray:
     `ValueError` for a wrong last axis, or for q with NaN or infinite entries.
 
     >>> from course_lib.arm import load_arm
-    >>> fk(load_arm("cobot6"), [0, 0, 0, 0, 0, 0])[:3, 3].round(6)
+    >>> fk(load_arm("cobot6"), [0, 0, 0, 0, 0, 0])[:3, 3].round(6) + 0.0
     array([ 0.3 ,  0.  , -0.21])
     """
     q, shape = _columns(arm, q)
@@ -44,6 +46,73 @@ def link_frames(arm: Arm, q) -> np.ndarray:
         pose = _row(arm, i, pose, q[i])
         frames[:, i + 1] = _assemble(pose)
     return frames.reshape(shape + (arm.n + 1, 4, 4))
+
+
+def jacobian(arm: Arm, q, frame: str = "world") -> np.ndarray:
+    """Joint speeds -> twist of the tool: rows 0-2 linear [m/s], rows 3-5 angular [rad/s].
+
+    frame   "world"    velocity of the tool point, in world axes (Pinocchio: LOCAL_WORLD_ALIGNED)
+            "tool"     the same twist in the tool's own axes (LOCAL)
+            "spatial"  velocity of the point of the tool body that passes through the world's origin,
+                       in world axes (WORLD): its linear rows are v - omega x p
+    q: (..., n) as in `fk`. Returns (..., 6, n). `ValueError` for an unknown frame.
+
+    >>> from course_lib.arm import load_arm
+    >>> jacobian(load_arm("planar2"), [0, np.pi / 2])[[0, 1, 5]].round(3)
+    array([[-0.45, -0.45],
+           [ 0.55,  0.  ],
+           [ 1.  ,  1.  ]])
+    """
+    if frame not in JACOBIAN_FRAMES:
+        raise ValueError(f"frame: {frame!r}, expected one of {JACOBIAN_FRAMES}")
+    q, shape = _columns(arm, q)
+    z, p, tool = _axes_and_tool(arm, q)
+    if frame != "spatial":
+        p = p - tool[3][:, None]
+    turns = arm.revolute[:, None]
+    linear = np.where(turns, _cross(p, z), z)           # z x (p_e - p_i) = (p_i - p_e) x z
+    angular = np.where(turns, z, 0.0)
+    if frame == "tool":
+        linear, angular = _turned_back(tool, linear), _turned_back(tool, angular)
+    J = np.concatenate([linear, angular])
+    return np.ascontiguousarray(np.moveaxis(J, -1, 0)).reshape(shape + (6, arm.n))
+
+
+def manipulability(J) -> np.ndarray:
+    """Yoshikawa's measure sqrt(det(J J^T)): the product of the singular values of J. 0 at a singularity.
+
+    J: (..., m, n), m <= n, with the rows of the task. Mixed rows [m/s] and [rad/s] make it depend on the
+    unit of length. Returns (...). `ValueError` for fewer columns than rows.
+    Source: Yoshikawa, Int. J. Robotics Research 4(2), 1985.
+
+    >>> float(manipulability([[3.0, 0, 0], [0, 0, 2]]))
+    6.0
+    """
+    J = np.asarray(J, dtype=float)
+    if J.ndim < 2 or J.shape[-2] > J.shape[-1]:
+        raise ValueError(f"J: shape {J.shape}, expected (..., m, n) with m <= n: keep only the rows of the task")
+    return np.linalg.svd(J, compute_uv=False).prod(axis=-1)
+
+
+def _axes_and_tool(arm, q):
+    """Every joint's axis and a point on it, (3, n, N) each, and the tool's pose."""
+    pose, z, p = _start(arm.base, q.shape[1]), [], []
+    for i in range(arm.n):
+        before, pose = pose, _row(arm, i, pose, q[i])
+        on_axis = before if arm.convention == "standard" else pose
+        z.append(on_axis[2])
+        p.append(on_axis[3])
+    return np.stack(z, axis=1), np.stack(p, axis=1), _times(pose, arm.tool)
+
+
+def _cross(u, v):
+    (ux, uy, uz), (vx, vy, vz) = u, v
+    return np.stack([uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx])
+
+
+def _turned_back(pose, v):
+    """v (3, n, N) from world axes to the axes of pose: R^T v."""
+    return np.stack([(axis[:, None] * v).sum(axis=0) for axis in pose[:3]])
 
 
 def _columns(arm, q):

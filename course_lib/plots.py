@@ -98,17 +98,8 @@ def bundle(picture, size, alt):
         raise ValueError(f"alt: {alt!r}, expected a sentence that says what there is to see in the picture")
     alt = " ".join(alt.split())
     width, height = (round(inches * DPI) for inches in size)
-    data = {"image/png": base64.b64encode(_with_palette(picture)).decode("ascii"), "text/plain": alt}
+    data = {"image/png": base64.b64encode(picture).decode("ascii"), "text/plain": alt}
     return data, {"image/png": {"alt": alt, "width": width, "height": height}}
-
-
-def _with_palette(picture):
-    """The same PNG with 256 colours of its own: half the bytes in a stored notebook."""
-    from PIL import Image
-    out = io.BytesIO()
-    colours = Image.open(io.BytesIO(picture)).convert("RGB")
-    colours.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(out, format="PNG", optimize=True)
-    return out.getvalue()
 
 
 def png(fig, sharp=SHARP) -> bytes:
@@ -199,7 +190,8 @@ class ArmArtist:
 
     In a 3D axes links are tubes of the arm's radii; a link with both a and d is drawn as its two DH moves.
     In 2D axes (planar arms) it is a `ChainArtist`. colour paints the whole arm in one colour, alpha < 1 makes
-    it a ghost. q (n,) start posture, zeros when left out; frame_length [m].
+    it a ghost. q (n,) start posture, zeros when left out; frame_length [m]. Another arm with as many joints
+    can take its place: set the attribute `arm`, then call `set`.
     """
 
     def __init__(self, ax, arm, q=None, *, frames=False, colour=None, alpha=None, frame_length=None):
@@ -208,7 +200,7 @@ class ArmArtist:
         length = frame_length or 0.14 * float(np.abs(arm.a).sum() + np.abs(arm.d).sum())
         self._chain = None if _is_3d(ax) else ChainArtist(ax, arm.n + 1, colour=colour, alpha=self.alpha)
         self._frames = [FrameArtist(ax, length=length, label=str(i)) for i in range(arm.n + 1)] if frames else []
-        self._local = None
+        self._built = None
         self.set(np.zeros(arm.n) if q is None else q)
 
     @property
@@ -231,7 +223,8 @@ class ArmArtist:
 
     def _set_solid(self, T):
         """Build the parts once, in their link's frame, then only move them (again and again where a joint slides)."""
-        if self._local is None or not self.arm.revolute.all():
+        if self._built is not self.arm or not self.arm.revolute.all():
+            self._built = self.arm
             parts = _arm_parts(self.arm, T, T[-1] @ self.arm.tool, _solids(self.ax).floor, self.colour)
             self._local = [np.concatenate([(x - T[k, :3, 3]) @ T[k, :3, :3] for x, _, k in parts]),
                            np.concatenate([np.repeat(_rgba([c], self.alpha), len(x), axis=0) for x, c, _ in parts]),

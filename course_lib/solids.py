@@ -162,7 +162,7 @@ def _glyphs(string, size):
     from matplotlib.font_manager import FontProperties
     from matplotlib.path import Path
     from matplotlib.textpath import TextPath
-    weight = "bold" if string.isdigit() or len(string) > 1 else "normal"
+    weight = "normal" if string in ("x", "y", "z") else "bold"
     path = TextPath((0, 0), string, size=size, prop=FontProperties(family="DejaVu Sans", weight=weight))
     box = path.get_extents()
     return Path(path.vertices - [(box.x0 + box.x1) / 2, 0.36 * size], path.codes)

@@ -1,0 +1,101 @@
+"""Is everything that the course needs installed, and if not, how do you get it?
+
+    python -m course_lib.tools.doctor
+
+Public names: `report`, `requirements`.
+
+Lesson 00 runs it as its first cell, so this module needs nothing but Python itself. What is right is
+said without a version or a path: the lines are the same on every machine where all is well.
+"""
+
+import importlib
+import importlib.metadata
+import re
+import sys
+import warnings
+from pathlib import Path
+
+COURSE = "robot-arm-course"
+PROJECT = Path(__file__).resolve().parents[2]
+IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml", "roboticstoolbox-python": "roboticstoolbox", "pin": "pinocchio"}
+NO_WINDOWS = "left out on Windows, where it does not exist; cells that need it are marked"
+
+
+def report() -> list[str]:
+    """One line for Python, for each package of the course and for the sliders; then one that sums up."""
+    if sys.version_info < (3, 11):  # before anything that an older Python can't run
+        return [_python(">=3.11")]
+    try:
+        python, packages = requirements()
+    except FileNotFoundError as error:
+        return [str(error)]
+    lines = [_python(python), *(_package(text) for text in packages), _sliders()]
+    bad = sum(not line.endswith((": ok", NO_WINDOWS)) for line in lines)
+    return [*lines, f"{bad} to mend, see above. Then restart the kernel and run this cell again." if bad else "Everything is there."]
+
+
+def requirements() -> tuple[str, list[str]]:
+    """(Python version, packages) that the course needs, as in pyproject.toml: (">=3.11", ["numpy>=2.1", …]).
+
+    They are read from pyproject.toml where course_lib lies in its project, else from the installed package.
+    """
+    import tomllib
+
+    file = PROJECT / "pyproject.toml"
+    if file.is_file():
+        project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+        return project["requires-python"], project["dependencies"]
+    try:
+        installed = importlib.metadata.metadata(COURSE)
+    except importlib.metadata.PackageNotFoundError:
+        raise FileNotFoundError("the course's own files are incomplete: get them again with `git clone`") from None
+    packages = [text for text in importlib.metadata.requires(COURSE) or [] if "extra ==" not in text]
+    return installed["Requires-Python"], packages
+
+
+def _python(needed):
+    at_least = _numbers(needed)
+    if sys.version_info[: len(at_least)] >= at_least:
+        return "Python: ok"
+    found = ".".join(map(str, sys.version_info[:3]))
+    return f"Python: {found}, needed {needed}. Get it from python.org, then run `python3 course.py lab` with it"
+
+
+def _package(text):
+    """The line for one requirement such as "pin>=3.4; sys_platform != 'win32'"."""
+    requirement, _, marker = (part.strip() for part in text.partition(";"))
+    name = re.match(r"[A-Za-z0-9._-]+", requirement)[0]
+    if "win32" in marker and sys.platform == "win32":
+        return f"{name}: {NO_WINDOWS}"
+    cure = f'run `%pip install "{requirement}"` in a cell'
+    try:
+        found = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return f"{name}: missing; {cure}"
+    if _numbers(found) < _numbers(requirement[len(name):]):
+        return f"{name}: {found} is too old; {cure}"
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            importlib.import_module(IMPORT_NAMES.get(name.lower(), name))
+    except Exception as error:
+        return f"{name}: does not start ({type(error).__name__}: {error}); {cure.replace('install', 'install --force-reinstall')}"
+    return f"{name}: ok"
+
+
+def _sliders():
+    """JupyterLab draws sliders with an extension that comes with ipywidgets."""
+    from importlib.util import find_spec
+
+    if find_spec("jupyterlab_widgets") is None:
+        return 'sliders: their JupyterLab part is missing; run `%pip install jupyterlab_widgets` in a cell, then reload the page'
+    return "sliders: ok"
+
+
+def _numbers(version):
+    """The leading numbers of a version, as a tuple: ">=3.11" -> (3, 11), "2.1rc1" -> (2, 1)."""
+    found = re.match(r"[^0-9]*(\d+(?:\.\d+)*)", version)
+    return tuple(map(int, found[1].split("."))) if found else ()
+
+
+if __name__ == "__main__":
+    print(*report(), sep="\n")

@@ -1,0 +1,58 @@
+"""Expand one xacro file to URDF text on standard output: `python -m course_lib.tools.expand_xacro FILE`.
+
+Runs as a process of its own (see `course_lib.urdf_check.read_xml`), since a xacro file is a program: it may loop for ever or
+fill the memory. Packages named by `$(find NAME)` are looked for above and beside the file, then on ROS's own paths;
+if that fails, the folder that holds the file's own `urdf` or `robots` folder stands in for the package.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from course_lib.urdf_check import package_folder
+
+OWN_FOLDERS = ("urdf", "robots", "xacro")
+
+
+def main(path: str) -> int:
+    """Exit status 0, or 1 with the reason as the last line of standard error."""
+    _limit_memory()
+    try:
+        import xacro
+        from xacro import substitution_args
+    except ImportError:
+        return _fail("the package xacro is not installed (pip install xacro), so xacro files are not supported here")
+    substitution_args._eval_find = lambda name: str(_package(name, path))
+    try:
+        document = xacro.process_file(path)
+        text = document.toprettyxml(indent="  ", encoding="utf-8")
+    except BaseException as error:      # xacro ends some errors with SystemExit
+        return _fail(" ".join(str(error).split()) or type(error).__name__)
+    sys.stdout.buffer.write(text)
+    return 0
+
+
+def _package(name, path):
+    own = [folder for folder in Path(path).resolve().parents if any((folder / sub).is_dir() for sub in OWN_FOLDERS)]
+    folder = package_folder(name, path) or (own[0] if own else None)
+    if folder is None:
+        raise LookupError(f"package {name!r} not found near the file or on ROS_PACKAGE_PATH")
+    return folder
+
+
+def _limit_memory(size=2 << 30):
+    try:
+        import resource
+    except ImportError:                 # not on Windows
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def _fail(reason):
+    print(reason[:400], file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

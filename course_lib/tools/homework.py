@@ -1,0 +1,323 @@
+"""Homework for a class: `python3 course.py homework list | release | grade`.
+
+Everything of a class lies in classroom/, in nbgrader's folders, ignored by git:
+
+    release/hw02_dh/                     the learners' version, made by `release`
+    submitted/<student>/hw02_dh/         put the submissions here (only read)
+    autograded/, feedback/               made by `grade`, as is gradebook.db, nbgrader's grade book
+    secret                               what the hidden cases are drawn from; made once, keep it
+    earlier/                             files that a later run replaced
+
+Nothing in classroom/ is ever deleted. Marks come from the judge beside each source notebook, asked by
+`grading`; nbgrader's own tools (export, formgrader) read them from the grade book.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import sys
+import sysconfig
+import time
+import warnings
+from pathlib import Path
+
+from course_lib.check import PROJECT
+from course_lib.tools.feedback import feedback_page, graded_notebook, number
+from course_lib.tools.grading import (
+    Homework, Mark, Submission, check_id, grade_id, hidden_rng, load_homework, mark, read_submission, source_of)
+from course_lib.tools.learner_process import Limits
+
+SOURCES = PROJECT / "notebooks" / "homework"
+CLASSROOM = PROJECT / "classroom"
+STUB = "# YOUR CODE HERE\n..."
+CONFIG = """# Lets nbgrader's own tools (nbgrader export, formgrader) find this class. Start them in this folder.
+import os
+
+c = get_config()
+c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
+c.CourseDirectory.course_id = "robot_arms"
+c.CourseDirectory.source_directory = {source!r}
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "judge.py"]
+"""
+
+
+class HomeworkError(Exception):
+    """Something the instructor must put right; the text says what and how."""
+
+
+def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
+    """Run one command and return its exit status: 0 done, 1 something needs a look, 2 could not start."""
+    parser = argparse.ArgumentParser(prog="course.py homework", description="Release and grade homework.")
+    parser.add_argument("--classroom", type=Path, default=CLASSROOM, help="folder of the class (default: classroom/)")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="show all homework and where the class stands")
+    for command, text in (("release", "make the learners' version"), ("grade", "grade what lies in submitted/")):
+        commands.add_parser(command, help=text).add_argument("homework", nargs="*", help="as in hw02 (default: all)")
+    options = parser.parse_args(arguments)
+    options.classroom = options.classroom.resolve()
+    try:
+        if options.command == "list":
+            return list_homework(options.classroom)
+        chosen = choose(options.homework)
+        if options.command == "release":
+            return release(chosen, options.classroom)
+        return grade(chosen, options.classroom, limits)
+    except (HomeworkError, ValueError, OSError) as error:
+        print(f"homework: {error}", file=sys.stderr)
+        return 2
+
+
+def choose(names: list[str]) -> list[Homework]:
+    """The homework called `names` ("hw02" or "hw02_dh"); all where none is named."""
+    folders = sorted(path.parent for path in SOURCES.glob("hw[0-9][0-9]_*/judge.py"))
+    unknown = [name for name in names if not any(name in (f.name, f.name[:4]) for f in folders)]
+    if unknown:
+        raise HomeworkError(f"no homework {unknown[0]!r}; there are {', '.join(f.name for f in folders)}")
+    return [load_homework(f) for f in folders if not names or f.name in names or f.name[:4] in names]
+
+
+# ---------------------------------------------------------------- list
+
+
+def list_homework(classroom: Path) -> int:
+    """Print every homework with its points, and how many submissions there are."""
+    rows = [("homework", "points", "exercises", "released", "submitted", "graded", "title")]
+    for homework in choose([]):
+        name = homework.name
+        released = (classroom / "release" / name / f"{name}.ipynb").is_file()
+        counts = [len(list(classroom.glob(f"{step}/*/{name}"))) for step in ("submitted", "feedback")]
+        rows.append((name, number(homework.points), str(len(homework.exercises)), "yes" if released else "no",
+                     *map(str, counts), homework.title))
+    print_table(rows)
+    return 0
+
+
+def print_table(rows: list[tuple[str, ...]]) -> None:
+    """Print rows of texts in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
+
+
+# ---------------------------------------------------------------- release
+
+
+def release(chosen: list[Homework], classroom: Path) -> int:
+    """Write the learners' version of each homework to classroom/release/."""
+    for homework in chosen:
+        path = classroom / "release" / homework.name / f"{homework.name}.ipynb"
+        print(f"{homework.name}: {store(path, learners_version(homework), classroom)}")
+    write_config(classroom)
+    (classroom / "submitted").mkdir(exist_ok=True)
+    print(f"Give that file to your learners. Put what they hand in at {classroom.name}/submitted/<student>/<homework>/, "
+          "file name unchanged, then run `python3 course.py homework grade`.")
+    return 0
+
+
+def learners_version(homework: Homework) -> str:
+    """The notebook without solutions and outputs, by nbgrader's own steps, as JSON."""
+    import nbformat
+    from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, ClearSolutions, ComputeChecksums, LockCells
+
+    notebook = nbformat.from_dict(homework.notebook)
+    steps = (LockCells(), ClearSolutions(code_stub={"python": STUB}), ClearOutput(), CheckCellMetadata(), ComputeChecksums())
+    for step in steps:
+        notebook, _ = step.preprocess(notebook, {})
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
+def store(path: Path, text: str, classroom: Path) -> str:
+    """Write a file below `classroom`; one with another content is kept in earlier/. Says what was done."""
+    shown = f"{classroom.name}/{path.relative_to(classroom).as_posix()}"
+    done = f"wrote {shown}"
+    if path.exists():
+        if path.read_bytes() == text.encode():
+            return f"{shown} is up to date"
+        kept = earlier(path, classroom)
+        done += f" (the one before is {classroom.name}/{kept.relative_to(classroom).as_posix()})"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return done
+
+
+def earlier(path: Path, classroom: Path) -> Path:
+    """Move a file aside, to the first free number in earlier/, and return its new place."""
+    n = 1
+    while (target := classroom / "earlier" / str(n) / path.relative_to(classroom)).exists():
+        n += 1
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.move(path, target))
+
+
+def write_config(classroom: Path) -> None:
+    """nbgrader's configuration, unless there is one."""
+    classroom.mkdir(parents=True, exist_ok=True)
+    path = classroom / "nbgrader_config.py"
+    if not path.exists():
+        try:
+            source = Path(os.path.relpath(SOURCES, classroom)).as_posix()
+        except ValueError:  # on another drive
+            source = SOURCES.as_posix()
+        path.write_text(CONFIG.format(source=source), encoding="utf-8")
+
+
+# ---------------------------------------------------------------- grade
+
+
+def grade(chosen: list[Homework], classroom: Path, limits: Limits = Limits()) -> int:
+    """Grade all submissions: read everything, run everything, then write marks and feedback."""
+    work = [(homework, submissions) for homework in chosen if (submissions := read_class(homework, classroom))]
+    if not work:
+        raise HomeworkError(f"nothing to grade: expected {classroom.name}/submitted/<student>/{chosen[0].name}/"
+                            f"{chosen[0].name}.ipynb")
+    secret = class_secret(classroom)
+    results = []
+    try:
+        for homework, submissions in work:
+            for submission in submissions:
+                results.append((homework, submission, _marks(homework, submission, secret, limits)))
+    finally:  # also after Ctrl-C: what is marked is written
+        write_results(results, classroom)
+    for homework, _ in work:
+        report(homework, [(s, marks) for h, s, marks in results if h is homework])
+    looks = [m for _, s, marks in results for m in marks if s.problem or m.outcome.startswith("grader failed")]
+    return 1 if looks else 0
+
+
+def read_class(homework: Homework, classroom: Path) -> list[Submission]:
+    """All submissions of a homework, in the order of the students' names."""
+    folders = sorted(path for path in classroom.glob(f"submitted/*/{homework.name}") if path.is_dir())
+    return [read_submission(folder, folder.parent.name, homework) for folder in folders]
+
+
+def class_secret(classroom: Path) -> bytes:
+    """The secret that hidden cases are drawn from: made once, then only read."""
+    classroom.mkdir(parents=True, exist_ok=True)
+    path = classroom / "secret"
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        secret = path.read_bytes().strip()
+        if len(secret) < 32:
+            raise HomeworkError(f"{classroom.name}/secret should hold at least 32 characters; it holds {len(secret)}") from None
+        return secret
+    with os.fdopen(handle, "wb") as file:
+        file.write(secrets.token_hex(32).encode())
+    return path.read_bytes()
+
+
+def _marks(homework, submission, secret, limits):
+    start = time.monotonic()
+    rng_of = lambda exercise: hidden_rng(secret, submission.student, homework.name, exercise)  # noqa: E731
+    marks = mark(submission, homework.exercises, rng_of, limits)
+    total = f"{number(sum(m.points for m in marks))} of {number(homework.points)}"
+    print(f"{homework.name}  {submission.student}: {total} ({time.monotonic() - start:.1f} s)", flush=True)
+    return marks
+
+
+def report(homework: Homework, graded: list[tuple[Submission, list[Mark]]]) -> None:
+    """Print the class's table: marks per exercise, total, and in words what is not right."""
+    rows = [("student", *(e.name for e in homework.exercises), "total", "what happened")]
+    for submission, marks in graded:
+        wrong = [f"{m.exercise} {m.outcome}" for m in marks if m.outcome != "right"]
+        words = submission.problem or "; ".join(wrong) or "all right"
+        rows.append((submission.student, *(number(m.points) for m in marks), number(sum(m.points for m in marks)), words))
+    print(f"\n{homework.name}: {homework.title}, {len(graded)} submissions, {number(homework.points)} points")
+    print_table(rows)
+
+
+# ---------------------------------------------------------------- writing marks
+
+
+def write_results(results: list[tuple[Homework, Submission, list[Mark]]], classroom: Path) -> None:
+    """Write feedback, graded notebooks and the grade book."""
+    if not results:
+        return
+    write_config(classroom)
+    for homework, submission, marks in results:
+        place = Path(submission.student) / homework.name / homework.name
+        for step, suffix, text in (("autograded", ".ipynb", graded_notebook(homework, submission, marks)),
+                                   ("feedback", ".html", feedback_page(homework, submission, marks))):
+            done = store(classroom / step / place.with_suffix(suffix), text, classroom)
+            if "the one before" in done:
+                print(done)
+    write_gradebook(results, classroom)
+
+
+def write_gradebook(results, classroom):
+    """Put marks and messages into nbgrader's grade book; what a person entered there stays."""
+    from nbgrader.api import Gradebook
+
+    os.environ["PATH"] = sysconfig.get_path("scripts") + os.pathsep + os.environ.get("PATH", "")  # nbgrader calls `alembic`
+    with Gradebook(f"sqlite:///{(classroom / 'gradebook.db').as_posix()}", "robot_arms") as book, one_transaction(book):
+        for homework in {id(h): h for h, _, _ in results}.values():
+            register(book, homework)
+        for homework, submission, marks in results:
+            record(book, homework, submission, marks)
+
+
+@contextlib.contextmanager
+def one_transaction(book):
+    """Write all that follows at once, or nothing of it; nbgrader alone would commit after every entry."""
+    commit, book.db.commit = book.db.commit, book.db.flush
+    try:
+        yield
+        commit()
+    except BaseException:
+        book.db.rollback()
+        raise
+
+
+def register(book, homework: Homework) -> None:
+    """Tell the grade book of a homework's cells."""
+    name, kernel = homework.name, json.dumps(homework.notebook["metadata"].get("kernelspec", {}))
+    book.update_or_create_assignment(name)
+    book.update_or_create_notebook(name, name, kernelspec=kernel)
+    for exercise in homework.exercises:
+        book.update_or_create_solution_cell(exercise.name, name, name)
+        book.update_or_create_grade_cell(check_id(exercise.name), name, name, max_score=exercise.points, cell_type="code")
+    for cell in homework.notebook["cells"]:
+        if grade_id(cell):
+            locked = not cell["metadata"]["nbgrader"].get("solution", False)
+            book.update_or_create_source_cell(grade_id(cell), name, name, cell_type=cell["cell_type"], locked=locked,
+                                              source=source_of(cell))
+
+
+def record(book, homework: Homework, submission: Submission, marks: list[Mark]) -> None:
+    """Write one student's marks and messages."""
+    name, student = homework.name, submission.student
+    book.update_or_create_student(student)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SQLAlchemy's, about how nbgrader adds a submission
+        book.update_or_create_submission(name, student)
+    for mark_ in marks:
+        grade_, comment = _entries(book, name, student, mark_.exercise)
+        grade_.auto_score, grade_.needs_manual_grade = float(mark_.points), False
+        comment.auto_comment = defused(mark_.message)
+
+
+def _entries(book, name, student, exercise):
+    """A grade and a comment of the grade book, made where the homework got new exercises since."""
+    from nbgrader.api import Comment, Grade, MissingEntry
+
+    submitted = book.find_submission_notebook(name, name, student)
+    try:
+        grade_ = book.find_grade(check_id(exercise), name, name, student)
+        comment = book.find_comment(exercise, name, name, student)
+    except MissingEntry:
+        grade_ = Grade(cell_id=book.find_grade_cell(check_id(exercise), name, name).id, notebook=submitted)
+        comment = Comment(cell_id=book.find_solution_cell(exercise, name, name).id, notebook=submitted)
+    return grade_, comment
+
+
+def defused(text: str) -> str:
+    """A text that nbgrader's feedback, which takes comments as Markdown with HTML, can't run."""
+    return text.replace("<", "‹").replace(">", "›").replace("](", "] (")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

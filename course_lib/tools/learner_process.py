@@ -1,0 +1,282 @@
+"""How can we ask a learner's function for its answers without trusting it?  In a process of its own.
+
+The process gets the notebook's cells and the inputs, and returns plain data over a private pipe. Each
+request carries a fresh random number that its reply must repeat. Nothing else the process does (prints,
+patches, exit codes) is looked at. What takes too long, dies, or answers garbage is `Lost`.
+
+Public names: `Cell`, `Limits`, `Learner`, `RemoteFunction`, `Lost`.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import pickle
+import queue
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.check import PROJECT, AnswerFailed
+
+CHILD = Path(__file__).with_name("learner_child.py")
+DTYPES = {"|b1": 1, "<i8": 8, "<u8": 8, "<f8": 8, "<c16": 16}
+
+
+class Lost(AnswerFailed):
+    """The process gave no answer; the text continues "your function …".
+
+    `kind` is "too slow", "process died", "garbage" or "too much data".
+    """
+
+    def __init__(self, message, kind):
+        super().__init__(message, lost=True, kind=kind)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell of a submission.
+
+    solves: the exercise whose solution it holds; answers: the exercise whose answer is to be kept here,
+    and the source is not run (a check cell).
+    """
+
+    name: str
+    source: str
+    solves: str = ""
+    answers: str = ""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one learner may use: seconds for start, cell and call [s]; memory and reply size [bytes].
+
+    A call never gets more than `call`, and the calls of one judgement together 4 times that of one.
+    """
+
+    start: float = 60.0
+    cell: float = 15.0
+    call: float = 30.0
+    memory: int = 3_000_000_000
+    reply: int = 4_000_000
+    fatal_cells: int = 10
+
+
+class Learner:
+    """A process that has run `cells`; a context manager that ends the process and all it started.
+
+    `errors` maps the number of a cell to what went wrong in it. A cell that kills or stalls the process
+    is left out when the process is started again, so it costs only those exercises that need it.
+    """
+
+    def __init__(self, cells: Sequence[Cell], limits: Limits = Limits()):
+        self.cells, self.limits = list(cells), limits
+        self.errors: dict[int, str] = {}
+        self._fatal: set[int] = set()
+        self._process = self._folder = self._exchange = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def start(self):
+        """Start the process and run all cells, unless it runs already."""
+        while self._process is None:
+            self._spawn()
+            for i, cell in enumerate(self.cells):
+                try:
+                    self._run(i, cell)
+                except Lost as lost:
+                    self.errors[i] = str(lost)
+                    self._fatal.add(i)
+                    break
+
+    def _run(self, i, cell):
+        if i in self._fatal:
+            return
+        if len(self._fatal) >= self.limits.fatal_cells:
+            self.errors[i] = "was not run: too many cells before it stop the process"
+        elif cell.answers:
+            self._ask({"op": "keep", "name": cell.answers}, self.limits.cell)
+        else:
+            reply = self._ask({"op": "run", "name": cell.name, "source": cell.source}, self.limits.cell)
+            if "failed" in reply or "empty" in reply:
+                self.errors[i] = str(reply.get("failed", "stopped with NotImplementedError"))
+
+    def ask(self, request: dict, seconds: float) -> dict:
+        """Send one request and return its reply. Raises Lost if there is none within `seconds`."""
+        self.start()
+        return self._ask(request, seconds)
+
+    def _ask(self, request, seconds):
+        nonce, answer = secrets.token_hex(8), queue.Queue()
+        content = pickle.dumps({"nonce": nonce, **request})
+        pipes = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._exchange = threading.Thread(target=_exchange, args=(*pipes, content, self.limits.reply, answer), daemon=True)
+        self._exchange.start()
+        try:
+            reply = answer.get(timeout=seconds)
+        except queue.Empty:
+            reply = Lost(f"took longer than {seconds:.3g} s. Does a loop never end?", "too slow")
+        if isinstance(reply, dict) and reply.get("nonce") == nonce:
+            return reply
+        lost = reply if isinstance(reply, Lost) else self._death() if reply == DIED else Lost(GARBAGE, "garbage")
+        self.close()
+        raise lost
+
+    def _death(self):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(1)
+            return Lost(f"{DIED} ({f'signal {-code}' if code < 0 else f'exit code {code}'})", "process died")
+        return Lost(DIED, "process died")
+
+    def _spawn(self):
+        self._folder = tempfile.mkdtemp(prefix="learner-")
+        _copy_font_list(self._folder)
+        group = {"start_new_session": True} if os.name == "posix" else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+        folders = json.dumps([str(PROJECT), *(path for path in sys.path if os.path.isabs(path))])
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-B", str(CHILD), str(self.limits.memory), folders], bufsize=0,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            cwd=self._folder, env=_environment(self._folder), **group)
+        try:
+            self._ask({"op": "kind", "name": ""}, self.limits.start)
+        except Lost as lost:
+            raise RuntimeError(f"the grader's own process does not start: it {lost}") from None
+
+    def close(self):
+        """End the process, and what it started, and remove its folder."""
+        process, self._process = self._process, None
+        if process is not None:
+            _kill_group(process)
+            self._exchange.join(1)
+            if not self._exchange.is_alive():  # else a process that fled still holds the pipe: leave it to the thread
+                process.stdin.close()
+                process.stdout.close()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+GARBAGE = "answered garbage on the grader's channel"
+DIED = "ended the whole process"
+
+
+def _exchange(requests, replies, content, limit, answer):
+    """Write a request and read its reply; what is no reply is put as Lost or as DIED."""
+    try:
+        _write(requests, len(content).to_bytes(8, "big") + content)
+        size = int.from_bytes(_read(replies, 8), "big")
+        too_much = Lost(f"returned more than {limit / 1e6:g} MB, or garbage", "too much data")
+        answer.put(too_much if size > limit else json.loads(_read(replies, size)))
+    except (OSError, EOFError):
+        answer.put(DIED)
+    except (ValueError, RecursionError):
+        answer.put(Lost(GARBAGE, "garbage"))
+
+
+def _write(fd, content):
+    view = memoryview(content)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def _read(fd, size):
+    parts = []
+    while size:
+        parts.append(os.read(fd, min(size, 2**16)))
+        if not parts[-1]:
+            raise EOFError
+        size -= len(parts[-1])
+    return b"".join(parts)
+
+
+def _copy_font_list(folder):
+    """Give matplotlib its list of fonts, which it would else take seconds to make."""
+    import matplotlib
+
+    for path in Path(matplotlib.get_cachedir()).glob("fontlist-*.json"):
+        shutil.copy(path, folder)
+
+
+def _kill_group(process):
+    """Kill the process and its group; on Windows, its tree."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
+    process.kill()
+    process.wait()
+
+
+def _environment(folder):
+    """A small environment: no variable of the instructor's but those that programs need to start."""
+    keep = ("PATH", "SYSTEMROOT", "WINDIR", "COMSPEC", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+    own = {key: folder for key in ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR")}
+    threads = {key: "1" for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    return {key: os.environ[key] for key in keep if key in os.environ} | own | threads | {"MPLBACKEND": "agg"}
+
+
+class RemoteFunction:
+    """The learner's function `name`, callable like any other. Raises AnswerFailed where it gives no value."""
+
+    def __init__(self, learner: Learner, name: str, seconds: float):
+        self.learner, self.name = learner, name
+        self.seconds = min(seconds, learner.limits.call)
+        self.end = None
+
+    def __call__(self, *args):
+        self.learner.start()
+        now = time.monotonic()
+        self.end = self.end or now + 4 * self.seconds
+        left = min(self.seconds, self.end - now)
+        if left <= 0:
+            self.learner.close()
+            raise Lost(f"took longer than {4 * self.seconds:g} s for all cases together", "too slow")
+        return value_of(self.learner.ask({"op": "call", "name": self.name, "args": args}, left))
+
+
+def value_of(reply: dict):
+    """The plain data in a reply. Raises AnswerFailed, NotImplementedError (a stub) or Lost (garbage)."""
+    if reply.get("empty"):
+        raise NotImplementedError
+    if "failed" in reply:
+        raise AnswerFailed(str(reply["failed"])[:1000], kind=str(reply.get("error", "")))
+    try:
+        return _decode(reply["value"])
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        raise Lost(GARBAGE, "garbage") from None
+
+
+def _decode(value):
+    """Back from JSON to plain data; anything that `learner_child.encode` would not write is an error."""
+    if isinstance(value, list):
+        return [_decode(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    (tag, content), = value.items()
+    if tag == "dict":
+        return {str(key): _decode(v) for key, v in content.items()}
+    if tag == "complex":
+        return complex(*map(float, content))
+    if tag != "array":
+        raise ValueError(tag)
+    dtype, shape, text = content
+    data = base64.b64decode(text, validate=True)
+    if len(shape) > 8 or any(type(n) is not int or n < 0 for n in shape) or prod(shape) * DTYPES[dtype] != len(data):
+        raise ValueError("shape")
+    return np.frombuffer(data, dtype).reshape(shape).copy()

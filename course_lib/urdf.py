@@ -1,0 +1,335 @@
+"""How does an arm get into a URDF file, and back?  Writing, reading and the frames in between.
+
+Public names: `to_urdf`, `from_urdf`.
+
+A DH frame and a URDF joint frame are not the same thing. URDF puts the frame of joint i, and with it the frame
+of the link that it moves, *on the axis of joint i*:
+
+    T_parent_child(q) = Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll) · Rot(axis, q)
+
+Standard DH puts frame i at the *far* end of link i, on the axis of joint i + 1. So of each row
+A_i = Rz(theta) Tz(d) Tx(a) Rx(alpha) everything that comes after the turn by q goes into the *next* joint's
+origin, and the last row goes into the tool. A modified row Rx(alpha) Tx(a) Rz(theta) Tz(d) comes before the turn
+and is the origin of its own joint. There alpha and theta turn about the *moved* axes, while rpy turns about fixed
+ones: rpy = (alpha, 0, theta) is wrong as soon as both differ from zero. Build the matrix, then read rpy off it.
+
+In the other direction a URDF axis is any line in space, and DH rows are found from the common normals of each
+axis with the next; what is left at both ends goes into base and tool.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from course_lib.arm import Arm, _solid, links_as_capsules
+from course_lib.dh import dh_matrix, mdh_matrix
+from course_lib.kinematics import fk, link_frames
+from course_lib.urdf_check import RULES, Robot, inertia_of, numbers, origin_of, read_xml
+
+NO_LIMIT = 1e9          # written where an arm has no limit, since URDF demands a number; read back as none
+DENSITY = 1000.0        # [kg/m^3] of solid links, where an arm has no masses (the default of MuJoCo, too)
+TREE_RULES = ("not-a-robot", "no-links", "unknown-link", "duplicate-name", "two-parents", "loop", "two-roots")
+JOINT_RULES = ("joint-type", "axis-zero", "limit-missing", "limit-order")
+
+
+# ---------------------------------------------------------------- writing
+
+def to_urdf(arm: Arm) -> str:
+    """The arm as URDF text: links `base_link`, `link_1` … `link_n`, `tcp`; joints `joint_1` … `joint_n`, `tool`.
+
+    A base pose that is not the identity becomes a fixed joint from a link `world`. Each link is drawn and collides
+    as its capsule's cylinder (a sphere where it has no length). Inertia comes from the arm; an arm without masses
+    gets solid links of 1000 kg/m^3, and the file says so. A revolute joint without limits becomes `continuous`;
+    any other missing limit is written as 1e9. Poses survive `from_urdf(to_urdf(arm))` to 1e-12.
+    """
+    bodies = _bodies(arm)
+    guess = "" if arm.mass is not None else f" The arm has no masses: links are solid, {DENSITY:g} kg/m^3."
+    lines = ['<?xml version="1.0"?>', f"<!-- {arm.n} joints; metres, radians, kilograms.{guess} -->",
+             f"<robot name={quoteattr(arm.name)}>"]
+    if not np.array_equal(arm.base, np.eye(4)):
+        lines += ['  <link name="world"/>', *_joint("base", "fixed", "world", "base_link", arm.base)]
+    lines += ['  <link name="base_link"/>']
+    before, after = _around_each_joint(arm)
+    rest, parent = np.eye(4), "base_link"
+    for i in range(arm.n):
+        lines += _link(f"link_{i + 1}", *bodies[i])
+        kind, limit = _type_and_limit(arm, i)
+        lines += _joint(f"joint_{i + 1}", kind, parent, f"link_{i + 1}", rest @ before[i], limit)
+        rest, parent = after[i], f"link_{i + 1}"
+    lines += ['  <link name="tcp"/>', *_joint("tool", "fixed", parent, "tcp", rest @ arm.tool), "</robot>", ""]
+    return "\n".join(lines)
+
+
+def _around_each_joint(arm):
+    """(n, 4, 4) twice: what comes before and what comes after the motion about or along z in each row."""
+    row = (arm.a, arm.alpha, arm.d, arm.theta)
+    still = np.tile(np.eye(4), (arm.n, 1, 1))
+    return (still, dh_matrix(*row)) if arm.convention == "standard" else (mdh_matrix(*row), still)
+
+
+def _bodies(arm):
+    """For each link: start and end of its capsule, radius, mass, com, inertia; in the frame of its URDF link."""
+    start, end = links_as_capsules(arm)
+    length = np.linalg.norm(end - start, axis=1)
+    volume = np.where(length > 1e-9, np.pi * arm.radius**2 * length, 4 / 3 * np.pi * arm.radius**3)
+    mass = DENSITY * volume if arm.mass is None else arm.mass
+    known = arm.mass is not None and arm.com is not None and arm.inertia is not None
+    com = arm.com if known else (start + end) / 2
+    inertia = arm.inertia if known else [_solid(*item) for item in zip(mass, arm.radius, end - start)]
+    bodies = []
+    for i, T in enumerate(_around_each_joint(arm)[1]):
+        R, p = T[:3, :3], T[:3, 3]
+        bodies.append((R @ start[i] + p, R @ end[i] + p, arm.radius[i], mass[i], R @ com[i] + p, R @ inertia[i] @ R.T))
+    return bodies
+
+
+def _type_and_limit(arm, i):
+    kind, low, high = arm.joint_types[i], arm.q_min[i], arm.q_max[i]
+    effort = _number(NO_LIMIT if arm.tau_max is None else arm.tau_max[i])
+    limit = f'effort="{effort}" velocity="{_number(min(arm.qd_max[i], NO_LIMIT))}"'
+    if kind == "revolute" and np.isinf(low) and np.isinf(high):
+        return "continuous", f"<limit {limit}/>"
+    low, high = np.clip([low, high], -NO_LIMIT, NO_LIMIT)
+    return kind, f'<limit lower="{_number(low)}" upper="{_number(high)}" {limit}/>'
+
+
+def _joint(name, kind, parent, child, T, limit=None):
+    lines = [f'  <joint name="{name}" type="{kind}">', f"    {_origin(T)}",
+             f'    <parent link="{parent}"/>', f'    <child link="{child}"/>']
+    if limit:
+        lines += ['    <axis xyz="0 0 1"/>', f"    {limit}"]
+    return [*lines, "  </joint>"]
+
+
+def _link(name, start, end, radius, mass, com, inertia):
+    axis = end - start
+    length = np.linalg.norm(axis)
+    T = np.eye(4)
+    T[:3, 3] = (start + end) / 2
+    shape = f'<sphere radius="{_number(radius)}"/>'
+    if length > 1e-9:
+        T[:3, :3] = Rotation.align_vectors([axis / length], [[0, 0, 1]])[0].as_matrix()
+        shape = f'<cylinder radius="{_number(radius)}" length="{_number(length)}"/>'
+    body = [f"      {_origin(T)}", f"      <geometry>{shape}</geometry>"]
+    T[:3, :3], T[:3, 3] = np.eye(3), com
+    six = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+    small = 1e-15 * np.trace(inertia)
+    values = " ".join(f'{key}="{_number(inertia[at], small)}"' for key, at in six.items())
+    return [f'  <link name="{name}">', "    <visual>", *body, "    </visual>", "    <collision>", *body,
+            "    </collision>", "    <inertial>", f"      {_origin(T)}", f'      <mass value="{_number(mass)}"/>',
+            f"      <inertia {values}/>", "    </inertial>", "  </link>"]
+
+
+def _origin(T):
+    xyz, rpy = (" ".join(map(_number, three)) for three in (T[:3, 3], _rpy(T[:3, :3])))
+    return f'<origin xyz="{xyz}" rpy="{rpy}"/>'
+
+
+def _number(x, small=1e-15):
+    return "0" if abs(x) < small else f"{x:.15g}"
+
+
+def _rpy(R):
+    """Roll, pitch, yaw with R = Rz(yaw) Ry(pitch) Rx(roll), exact at pitch = +-90 degrees, too.
+
+    There roll and yaw are not unique. Any yaw will do as long as roll is read off what yaw has left over.
+    """
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    left = Rotation.from_euler("z", -yaw).as_matrix() @ R
+    return np.arctan2(-left[1, 2], left[1, 1]), np.arctan2(-left[2, 0], left[0, 0]), yaw
+
+
+# ---------------------------------------------------------------- reading
+
+def from_urdf(path, tip: str | None = None) -> Arm:
+    """Read the serial chain from the root link to link `tip` as an `Arm` (standard DH; world = root link, tool = tip).
+
+    `tip` may be left out where the moving joints lead to one last link only. Fixed joints are folded in. Joints
+    beside the chain are held at zero, and their links ride along. `mass`, `com`, `inertia` are None unless every
+    moving link has a mass; a speed or effort of 0 or 1e9 means that none is known. FK agrees with the file to 1e-9; to
+    1e-7 where consecutive axes are 1e-10 to 1e-6 rad off parallel (as with rpy 3.14159265), since no DH table in
+    double precision holds that better.
+    `ValueError` names file, line and element: a broken tree, an unknown or open tip, and in the chain whatever has no
+    place in an `Arm` (mimic, floating and planar joints, missing limits).
+
+    >>> from_urdf("data/urdf/good/scara.urdf").joint_types
+    ('revolute', 'revolute', 'prismatic', 'revolute')
+    """
+    robot = Robot(read_xml(path), Path(path))
+    chain = _chain(robot, tip)
+    moving = [joint for joint in chain if joint.get("type") != "fixed"]
+    axis = {joint: axis / np.linalg.norm(axis) for _, joint, axis in robot.axes if joint in moving}
+    poses, T = [], np.eye(4)
+    for joint in chain:
+        T = T @ origin_of(joint)
+        poses += [T] if joint in moving else []
+    types = tuple("prismatic" if joint.get("type") == "prismatic" else "revolute" for joint in moving)
+    rows = _best_rows(poses, [axis[joint] for joint in moving], T, types)
+    bodies = _carried_bodies(robot, moving, link_frames(Arm("", "standard", joint_types=types, **rows), np.zeros(len(types)))[1:])
+    try:
+        return Arm(robot.root.get("name", ""), "standard", joint_types=types, **rows, **_limits(moving), **bodies)
+    except ValueError as error:
+        raise robot.root.error("value", str(error)) from None
+
+
+def _chain(robot, tip):
+    """Joints from the root to link `tip`, in order, or the reason why there is no such chain."""
+    _refuse(robot, TREE_RULES)
+    if tip is None:
+        parents = {joint.find("parent").get("link") for joint in robot.joints}
+        ends = [name for name in robot.link if name not in parents and robot.is_moved(name)]
+        if len(ends) != 1:
+            raise robot.root.error("tip", f"the chain may end in any of {ends}: name one as tip" if ends else "no moving joint")
+        tip = ends[0]
+    if not robot.is_moved(tip):
+        raise robot.root.error("tip", f"tip {tip!r}: expected a link that a joint moves, one of {[n for n in robot.link if robot.is_moved(n)]}")
+    chain = robot.path_up(tip)[::-1]
+    _refuse(robot, JOINT_RULES, {joint.where for joint in chain})
+    for joint in chain:
+        if joint.get("type") in ("floating", "planar"):
+            raise joint.error("joint-type", f"a {joint.get('type')} joint in the chain, which an Arm cannot hold")
+        if joint.find("mimic") is not None:
+            raise joint.error("mimic", "follows another joint (mimic), which an Arm cannot hold")
+        for node in joint.findall("axis"):
+            numbers(node, "xyz", 3)
+    return chain
+
+
+def _refuse(robot, names, places=None):
+    """Raise the first fault that one of these rules finds, in these elements only if they are given."""
+    for name in names:
+        for node, message in RULES[name].faults(robot):
+            if places is None or node.where.partition(" / ")[0] in places:
+                raise node.error(name, message)
+
+
+def _limits(moving):
+    columns = {"q_min": [], "q_max": [], "qd_max": [], "tau_max": []}
+    for joint in moving:
+        limit = joint.find("limit")
+        read = lambda key: 0.0 if limit is None else numbers(limit, key, 1, 0.0)[0]
+        low, high = (-NO_LIMIT, NO_LIMIT) if joint.get("type") == "continuous" else (read("lower"), read("upper"))
+        rates = [read(key) if read(key) > 0 else NO_LIMIT for key in ("velocity", "effort")]
+        for column, value in zip(columns.values(), (low, high, *rates)):
+            column.append(value if abs(value) < NO_LIMIT else np.copysign(np.inf, value))
+    return {**columns, "tau_max": None if np.isinf(columns["tau_max"]).any() else columns["tau_max"]}
+
+
+def _best_rows(poses, axes, T_tip, joint_types):
+    """DH table, base and tool. Of the tables that keep the file's poses to 1e-9, the one with the shortest d.
+
+    The common normal of two almost parallel axes lies far away (.4 m apart, 1e-6 rad: 400 km), so that d is huge.
+    They count as parallel if that changes poses by less than 1e-9, or by no more than rounding with a huge d does.
+    """
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (20, len(axes)))
+    truth = _product(poses, axes, T_tip, joint_types, q)
+    tables = [_rows(poses, axes, T_tip, tolerance) for tolerance in (1e-14, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)]
+    errors = [np.abs(fk(Arm("", "standard", joint_types=joint_types, **rows), q) - truth).max() for rows in tables]
+    good = [rows for rows, error in zip(tables, errors) if error <= max(1e-9, 3 * min(errors))]
+    return min(good, key=lambda rows: np.abs(rows["d"]).max())
+
+
+def _product(poses, axes, T_tip, joint_types, q):
+    """Tip poses (N, 4, 4) straight from the file's own transforms."""
+    result = np.tile(np.eye(4), (len(q), 1, 1))
+    before = np.eye(4)
+    for i, (pose, axis) in enumerate(zip(poses, axes)):
+        result = result @ (np.linalg.inv(before) @ pose)
+        motion = np.tile(np.eye(4), (len(q), 1, 1))
+        if joint_types[i] == "revolute":
+            motion[:, :3, :3] = Rotation.from_rotvec(q[:, i, None] * axis).as_matrix()
+        else:
+            motion[:, :3, 3] = q[:, i, None] * axis
+        result, before = result @ motion, pose
+    return result @ (np.linalg.inv(before) @ T_tip)
+
+
+def _rows(poses, axes, T_tip, parallel):
+    """a, alpha, d, theta, base, tool of standard DH, from the axes' lines at q = 0."""
+    frame = base = _first_frame(poses[0], axes[0])
+    rows = []
+    for pose, axis in zip(poses[1:], axes[1:]):
+        rows.append(_row_to(np.linalg.inv(frame) @ pose, axis, parallel))
+        frame = frame @ dh_matrix(*rows[-1])
+    last = np.linalg.inv(frame) @ T_tip
+    theta = np.arctan2(last[1, 0], last[0, 0])
+    rows.append((last[0, 3] * np.cos(theta) + last[1, 3] * np.sin(theta), np.arctan2(last[2, 1], last[2, 2]), last[2, 3], theta))
+    tool = np.linalg.inv(dh_matrix(*rows[-1])) @ last
+    table = np.array(rows).T
+    table[np.abs(table) < 1e-15] = 0.0
+    table[table == -np.pi] = np.pi
+    tidy = [np.eye(4) if np.abs(T - np.eye(4)).max() < 1e-14 else T for T in (base, tool)]
+    return dict(zip(("a", "alpha", "d", "theta", "base", "tool"), [*table, *tidy]))
+
+
+def _first_frame(pose, axis):
+    """z on the first axis, origin where that axis passes closest to the root's, x as near to the root's x as can be."""
+    z = pose[:3, :3] @ axis
+    near = np.eye(3)[int(abs(z[0]) > 0.9)]
+    x = near - (near @ z) * z
+    x /= np.linalg.norm(x)
+    T = np.eye(4)
+    T[:3, :3] = np.column_stack([x, np.cross(z, x), z])
+    T[:3, 3] = pose[:3, 3] - (pose[:3, 3] @ z) * z
+    return T
+
+
+def _row_to(T, axis, parallel):
+    """(a, alpha, d, theta) that bring z of this frame onto the line of `axis` in frame T, along the common normal.
+
+    Seen from this frame: z is (0, 0, 1) and the other line passes through p with direction u.
+    """
+    p, u = T[:3, 3], T[:3, :3] @ axis
+    across = np.hypot(u[0], u[1])
+    if across < parallel:
+        a, alpha = np.hypot(p[0], p[1]), 0.0 if u[2] > 0 else np.pi
+        return (a, alpha, 0.0, np.arctan2(p[1], p[0])) if a > 1e-10 else (0.0, alpha, 0.0, 0.0)
+    x = np.array([-u[1], u[0], 0.0]) / across
+    a = p @ x
+    if a < -1e-9 or abs(a) <= 1e-9 and x[0] < -1e-9:
+        x, a = -x, -a
+    d = p[2] - u[2] * (p[0] * u[0] + p[1] * u[1]) / across**2
+    return a, np.arctan2(x[1] * u[0] - x[0] * u[1], u[2]), d, np.arctan2(x[1], x[0])
+
+
+# ---------------------------------------------------------------- masses
+
+def _carried_bodies(robot, moving, frames):
+    """mass, com, inertia of all that moves with each joint at q = 0, in `frames` (n, 4, 4); {} if a link has no mass."""
+    groups = [[] for _ in moving]
+    for name, link in robot.link.items():
+        path, inertial = robot.path_up(name)[::-1], link.find("inertial")
+        carriers = [i for i, joint in enumerate(moving) if joint in path]
+        if carriers and inertial is not None:
+            T = np.eye(4)
+            for element in (*path, inertial):
+                T = T @ origin_of(element)
+            groups[carriers[-1]].append((*_mass_and_inertia(inertial), T))
+    if not all(sum(mass for mass, _, _ in group) for group in groups):
+        return {}
+    merged = [_merged(group, np.linalg.inv(frame)) for group, frame in zip(groups, frames)]
+    return dict(zip(("mass", "com", "inertia"), map(list, zip(*merged))))
+
+
+def _mass_and_inertia(inertial):
+    mass, tensor = inertial.find("mass"), inertial.find("inertia")
+    return 0.0 if mass is None else numbers(mass, "value", 1)[0], np.zeros((3, 3)) if tensor is None else inertia_of(tensor)
+
+
+def _merged(parts, T_view):
+    """Mass, com and inertia of welded bodies (mass, inertia, pose) as one, seen from another frame.
+
+    Masses add, and each inertia is moved to the common centre (Steiner): I + m (r·r 1 - r rᵀ).
+    """
+    total = sum(mass for mass, _, _ in parts)
+    poses = [T_view @ T for _, _, T in parts]
+    com = sum(mass * T[:3, 3] for (mass, _, _), T in zip(parts, poses)) / total
+    inertia = np.zeros((3, 3))
+    for (mass, I, _), T in zip(parts, poses):
+        R, r = T[:3, :3], T[:3, 3] - com
+        inertia += R @ I @ R.T + mass * (r @ r * np.eye(3) - np.outer(r, r))
+    return total, com, inertia

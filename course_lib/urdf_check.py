@@ -1,0 +1,866 @@
+"""What is wrong with this URDF file?  One table of small rules, each with what it finds, why it matters and the cure.
+
+Public names: `check_urdf`, `Finding`, `RULES`, `rule`; for whoever reads a file: `Robot`, `Node`, `UrdfError`, `read_xml`,
+`numbers`, `origin_of`, `inertia_of`.
+
+A rule is a function that is called for each thing of one kind (each joint, each limit, …) and returns a sentence if
+something is wrong with it. Bounds are physical wherever possible (mass times the square of the farthest distance;
+osmium), so that a finding on a real file is a fact.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax import SAXParseException
+from xml.sax.handler import ContentHandler
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+MOVING, STILL = ("revolute", "continuous", "prismatic"), ("fixed", "floating", "planar")
+MAX_BYTES, MAX_ELEMENTS, MAX_DEPTH = 10_000_000, 200_000, 100
+OSMIUM = 22_600.0               # [kg/m^3] the densest metal
+_words = lambda table: {tag: names.split() for tag, names in table.items()}
+CHILDREN = _words({
+    "robot": "link joint material", "link": "inertial visual collision", "inertial": "origin mass inertia",
+    "visual": "origin geometry material", "collision": "origin geometry material", "material": "color texture",
+    "geometry": "box cylinder sphere mesh capsule",
+    "joint": "origin parent child axis limit mimic dynamics calibration safety_controller"})
+ATTRIBUTES = _words({
+    "robot": "name version xmlns", "link": "name type", "joint": "name type", "visual": "name", "collision": "name",
+    "material": "name", "geometry": "name", "inertial": "", "origin": "xyz rpy quat_xyzw", "axis": "xyz", "parent": "link",
+    "child": "link", "limit": "lower upper effort velocity acceleration deceleration jerk", "mimic": "joint multiplier offset",
+    "dynamics": "damping friction", "mass": "value", "inertia": "ixx ixy ixz iyy iyz izz", "box": "size", "sphere": "radius",
+    "cylinder": "radius length", "capsule": "radius length name", "mesh": "filename scale", "color": "rgba",
+    "texture": "filename", "calibration": "rising falling reference_position",
+    "safety_controller": "soft_lower_limit soft_upper_limit k_position k_velocity"})
+REQUIRED = _words({
+    "robot": "name", "link": "name", "joint": "name type", "parent": "link", "child": "link", "mass": "value",
+    "inertia": "ixx ixy ixz iyy iyz izz", "axis": "xyz", "mimic": "joint", "box": "size", "sphere": "radius",
+    "cylinder": "radius length", "mesh": "filename"})
+INSIDE = _words({"inertial": "mass inertia", "visual": "geometry", "collision": "geometry"})
+COUNTS = {"xyz": 3, "rpy": 3, "size": 3, "scale": 3, "rgba": 4, "quat_xyzw": 4}
+TEXTS = {"name", "type", "link", "joint", "filename", "version", "xmlns"}
+# Tags of Gazebo, ROS, Bullet, Drake and MuJoCo: left to those tools, whatever is inside.
+EXTENSIONS = frozenset("""gazebo transmission sensor ros2_control plugin mujoco surface contact verbose kinematic gravity
+    collision_checking self_collision_checking self_filter joint_properties param deformable plane cdf compiler specular
+    command_interface state_interface actuator loop_joint force_element frame group""".split())
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault: `rule`, `severity`, element (`where`), `line` (None: the whole file), `message`, `fix` in words, `file`."""
+
+    rule: str
+    severity: str
+    where: str
+    line: int | None
+    message: str
+    fix: str
+    file: str = ""
+
+    def __str__(self):
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.severity} [{self.rule}] {self.where}: {self.message}\n    fix: {self.fix}"
+
+
+def check_urdf(path) -> list[Finding]:
+    """All findings in a URDF or xacro file, by line. An empty list means that no rule failed; nothing is ever raised.
+
+    Severity "error": no loader can be trusted with it; "warning": it loads, and the arm moves or weighs wrong; "note":
+    may be on purpose. Lines of a xacro file are those of its expansion (`xacro FILE > FILE.urdf`).
+    """
+    try:
+        robot = Robot(read_xml(path), Path(path))
+    except UrdfError as error:
+        entry = RULES[error.rule]
+        return [Finding(entry.name, entry.severity, error.where, error.line, error.message, entry.cure, error.file)]
+    macros = robot.path.suffix == ".xacro" and not robot.links
+    rules = [RULES["macros-only"]] if macros else RULES.values()
+    findings = [Finding(entry.name, entry.severity, node.where, node.line, message, entry.cure, node.file)
+                for entry in rules for node, message in entry.faults(robot)]
+    return sorted(findings, key=lambda finding: finding.line or 0)
+
+
+# ---------------------------------------------------------------- reading XML that may be broken or hostile
+
+class UrdfError(ValueError):
+    """A file that can't be read as asked. Has `rule`, `where` (element), `line` (or None), `message`, `file`."""
+
+    def __init__(self, rule, message, where="file", line=None, file=""):
+        super().__init__(f"{file}{f':{line}' if line else ''}: {where}: {message}")
+        self.rule, self.message, self.where, self.line, self.file = rule, message, where, line, file
+
+
+class Node(ElementTree.Element):
+    """An XML element that knows its `file`, its `line` and its place (`where`, as in "joint 'elbow' / limit")."""
+
+    line, where, file = None, "file", ""
+
+    def error(self, rule, message) -> UrdfError:
+        return UrdfError(rule, message, self.where, self.line, self.file)
+
+
+class _Builder(ContentHandler):
+    def __init__(self, file):
+        self.file, self.count, self.stack = file, 0, [Node("")]
+
+    def startElement(self, name, attrs):
+        above, node = self.stack[-1], Node(name, dict(attrs))
+        node.line, node.file = self._locator.getLineNumber(), self.file
+        named = len(self.stack) == 2 and "name" in attrs
+        node.where = f"{name} {attrs['name']!r}" if named else f"{above.where} / {name}" if len(self.stack) > 2 else name
+        self.count += 1
+        if self.count > MAX_ELEMENTS or len(self.stack) > MAX_DEPTH:
+            raise node.error("too-large", f"more than {MAX_ELEMENTS} elements, or nested deeper than {MAX_DEPTH}")
+        above.append(node)
+        self.stack.append(node)
+
+    def endElement(self, name):
+        self.stack.pop()
+
+
+def read_xml(path) -> Node:
+    """Root element of a URDF or xacro file; a xacro file is expanded first.
+
+    Entities, files over 10 MB and what is not XML are refused with `UrdfError`; nothing is fetched.
+    """
+    path = Path(path)
+    try:
+        size = path.stat().st_size if path.is_file() else None
+        text = path.read_bytes() if size is not None and size <= MAX_BYTES else b""
+    except (OSError, ValueError) as error:
+        raise UrdfError("unreadable", str(error), file=path.name) from None
+    if size is None:
+        raise UrdfError("unreadable", "there is no such file", file=path.name)
+    if size > MAX_BYTES:
+        raise UrdfError("too-large", f"{size / 1e6:.0f} MB, expected at most {MAX_BYTES / 1e6:.0f}", file=path.name)
+    root = _parse(text, path.name)
+    return _parse(_expand_xacro(path), f"{path.name} (expanded)") if path.suffix == ".xacro" else root
+
+
+def _parse(text, file):
+    from defusedxml import DefusedXmlException, sax
+
+    builder = _Builder(file)
+    try:
+        sax.parseString(text, builder, forbid_dtd=False)
+    except SAXParseException as error:
+        raise UrdfError("malformed-xml", error.getMessage(), "file", error.getLineNumber(), file) from None
+    except DefusedXmlException:
+        line = builder._locator.getLineNumber()
+        raise UrdfError("entity", "declares or uses an XML entity", "file", line, file) from None
+    except UrdfError:
+        raise
+    except (LookupError, ValueError) as error:          # an encoding that is unknown, or not the one used
+        raise UrdfError("malformed-xml", str(error), file=file) from None
+    return builder.stack[0][0]
+
+
+def _expand_xacro(path):
+    """Text of the expanded file, by the xacro package in a process of its own with limits on time and memory."""
+    home = str(Path(__file__).resolve().parent.parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))}
+    command = [sys.executable, "-m", "course_lib.tools.expand_xacro", str(path.resolve())]
+    try:
+        run = subprocess.run(command, capture_output=True, timeout=30, env=environment)
+    except subprocess.TimeoutExpired:
+        raise UrdfError("xacro", "not expanded within 30 s", file=path.name) from None
+    if run.returncode or len(run.stdout) > MAX_BYTES:
+        reason = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["too much text comes out"]
+        raise UrdfError("xacro", f"not expanded: {reason[-1]}", file=path.name)
+    return run.stdout
+
+
+def numbers(node: Node, attribute: str, count: int, default=None) -> np.ndarray:
+    """(count,) finite numbers of an attribute; `default` where it is left out. `UrdfError` says what is wrong."""
+    text = node.get(attribute)
+    if text is None:
+        if default is None:
+            raise node.error("attribute-missing", f"has no {attribute!r}")
+        return np.full(count, float(default))
+    try:
+        found = np.array([float(word) for word in text.split()])
+    except ValueError:
+        found = np.array([])
+    if found.size != count or not np.isfinite(found).all() or "_" in text:      # Python reads 1_0 as ten
+        raise node.error("bad-number", f"{attribute}={text!r}, expected {count} finite number{'s' * (count > 1)}")
+    return found
+
+
+def origin_of(node: Node) -> np.ndarray:
+    """(4, 4) pose of an element's `<origin>`: Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll). What is left out is zero."""
+    T, origin = np.eye(4), node.find("origin")
+    if origin is not None:
+        T[:3, :3] = Rotation.from_euler("xyz", numbers(origin, "rpy", 3, 0.0)).as_matrix()
+        T[:3, 3] = numbers(origin, "xyz", 3, 0.0)
+    return T
+
+
+def inertia_of(tensor: Node) -> np.ndarray:
+    """(3, 3) matrix of an `<inertia>` element [kg m^2]."""
+    xx, xy, xz, yy, yz, zz = (numbers(tensor, key, 1)[0] for key in REQUIRED["inertia"])
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def values(node, attribute, count, default=None):
+    """`numbers`; NaN where they can't be read, so that nothing that follows from them is ever found."""
+    try:
+        return numbers(node, attribute, count, default)
+    except UrdfError:
+        return np.full(count, np.nan)
+
+
+def pose(node):
+    """`origin_of`; NaN where it can't be read."""
+    try:
+        return origin_of(node)
+    except UrdfError:
+        return np.full((4, 4), np.nan)
+
+
+def end(joint, role):
+    """Name of a joint's "parent" or "child" link, or None."""
+    node = joint.find(role)
+    return None if node is None else node.get("link")
+
+
+# ---------------------------------------------------------------- the file as the rules see it
+
+def _once(method):
+    """Remember what a method of `Robot` gave for these arguments, as long as that robot lives."""
+    @wraps(method)
+    def remembered(self, *key):
+        if (method, key) not in self.memory:
+            self.memory[method, key] = method(self, *key)
+        return self.memory[method, key]
+    return remembered
+
+
+class Robot:
+    """Links, joints and shapes of a file that may be wrong in any way. What can't be read is None or NaN."""
+
+    def __init__(self, root: Node, path: Path):
+        self.root, self.path, self.folder, self.memory = root, path, path.resolve().parent, {}
+        self.files = [(root,)]
+        self.links, self.joints = root.findall("link"), root.findall("joint")
+        self.link = {link.get("name"): link for link in reversed(self.links)}
+        self.joint = {joint.get("name"): joint for joint in reversed(self.joints)}
+        self.above = {end(joint, "child"): joint for joint in reversed(self.joints)}
+        self.moving = [joint for joint in self.joints if joint.get("type") in MOVING]
+
+    # ---- things that rules are called for: tuples that begin with an element
+
+    @cached_property
+    def nodes(self):
+        """(element,) for all that URDF itself defines, not the insides of extensions."""
+        found, stack = [], [self.root]
+        while stack:
+            found.append((stack.pop(),))
+            stack += [child for child in reversed(found[-1][0]) if child.tag in CHILDREN.get(found[-1][0].tag, ())]
+        return found
+
+    @cached_property
+    def carried(self):
+        """(element,) for all in links and joints that a moving joint carries: not the scenery around the root."""
+        inside = [link for link in self.links if self.is_moved(link.get("name"))]
+        inside += [joint for joint in self.joints if self.is_moved(end(joint, "child"))]
+        return [(node,) for element in inside for node in element.iter()]
+
+    @cached_property
+    def axes(self):
+        """(<axis>, or <joint> where there is none; joint; axis (3,)) of each moving joint."""
+        pairs = [(joint, joint.find("axis")) for joint in self.moving]
+        return [(joint, joint, np.array([1.0, 0, 0])) if axis is None else (axis, joint, values(axis, "xyz", 3)) for joint, axis in pairs]
+
+    @cached_property
+    def limits(self):
+        """(<limit>, joint, lower, upper, effort, velocity) of each moving joint that has one."""
+        return [(limit, joint, *(values(limit, key, 1, 0.0)[0] for key in ("lower", "upper", "effort", "velocity")))
+                for joint in self.moving for limit in joint.findall("limit")[:1]]
+
+    @cached_property
+    def mimics(self):
+        """(<mimic>, the joint it is in, the joint that it names or None)."""
+        return [(mimic, joint, self.joint.get(mimic.get("joint"))) for joint in self.joints for mimic in joint.findall("mimic")[:1]]
+
+    @cached_property
+    def masses(self):
+        """(<inertial>, link, mass) of each link; NaN where the mass can't be read."""
+        return [(inertial, link, np.nan if inertial.find("mass") is None else values(inertial.find("mass"), "value", 1)[0])
+                for link in self.link.values() for inertial in link.findall("inertial")[:1]]
+
+    @cached_property
+    def tensors(self):
+        """(<inertia>, link, mass, principal moments (3,), their axes (3, 3)) where the mass is positive."""
+        found = []
+        for inertial, link, mass in self.masses:
+            try:
+                if mass > 0 and inertial.find("inertia") is not None:
+                    found.append((inertial.find("inertia"), link, mass, *np.linalg.eigh(inertia_of(inertial.find("inertia")))))
+            except (UrdfError, np.linalg.LinAlgError):
+                continue
+        return found
+
+    # ---- the tree
+
+    def path_up(self, name):
+        """Joints from link `name` upwards; ends at a root, at an unknown link, or where a loop closes."""
+        path = []
+        while name in self.above and self.above[name] not in path:
+            path.append(self.above[name])
+            name = end(path[-1], "parent")
+        return path
+
+    @cached_property
+    def rings(self):
+        """Lists of joints that close a loop."""
+        rings, seen = [], set()
+        for name in self.link:
+            path = self.path_up(name)
+            top = end(path[-1], "parent") if path else None
+            if top in self.above and not seen & set(map(id, path)):
+                rings.append(path[path.index(self.above[top]):])
+            seen |= set(map(id, path))
+        return rings
+
+    @cached_property
+    def body(self):
+        """{link's name: (name of the first link of its rigid body, pose in that link)}, joined by fixed joints."""
+        bodies = {}
+        for name in self.link:
+            T, first = np.eye(4), name
+            for joint in self.path_up(name):
+                if joint.get("type") != "fixed" or end(joint, "parent") not in self.link:
+                    break
+                T, first = pose(joint) @ T, end(joint, "parent")
+            bodies[name] = (first, T)
+        return bodies
+
+    @_once
+    def welded(self, name):
+        """Names of the links that are one rigid body with link `name`."""
+        return [other for other, (first, _) in self.body.items() if first == self.body[name][0]]
+
+    def is_moved(self, name):
+        """Does a moving joint carry link `name`, or is it one with the root?"""
+        return name in self.body and self.body[name][0] in self.above
+
+    def may_be_a_point(self, link):
+        """Is this link fixed to another one that has inertia, or one with the root, so that its own does not matter?"""
+        name = link.get("name")
+        solid = {other.get("name") for _, other, _, moments, _ in self.tensors if moments[0] > 1e-9 * moments[2]}
+        return not self.is_moved(name) or bool(solid & set(self.welded(name)) - {name})
+
+    # ---- shapes
+
+    def shape(self, link, tags=("visual", "collision")):
+        """(k, 3) points around all that is drawn in a link, in its frame; None where there is nothing or it can't be read."""
+        clouds = [self._cloud(part) for part in link if part.tag in tags]
+        return None if not clouds or any(cloud is None for cloud in clouds) else np.vstack(clouds)
+
+    @_once
+    def body_shape(self, link):
+        """The same for the whole rigid body of a link, in the frame of that link."""
+        here, clouds = self.body[link.get("name")][1], []
+        for other in self.welded(link.get("name")):
+            T, cloud = self.body[other][1], self.shape(self.link[other])
+            if cloud is not None and np.isfinite(T + here).all():
+                clouds.append((cloud @ T[:3, :3].T + T[:3, 3] - here[:3, 3]) @ here[:3, :3])
+            elif self.link[other].find("visual") is not None or self.link[other].find("collision") is not None:
+                return None
+        return np.vstack(clouds) if clouds else None
+
+    def volume(self, link):
+        """Volume of the box around a link's rigid body [m^3]; infinite where it is not known."""
+        points = self.body_shape(link)
+        volume = 0.0 if points is None else float(np.prod(np.ptp(points, axis=0)))
+        return volume if volume > 1e-12 else np.inf
+
+    @_once
+    def _cloud(self, part):
+        shape, T = part.find("geometry/*"), pose(part)
+        points = None if shape is None else self.mesh(shape) if shape.tag == "mesh" else _hull(shape)
+        return None if points is None or not np.isfinite(T).all() else points @ T[:3, :3].T + T[:3, 3]
+
+    def mesh(self, node):
+        """(k, 3) scaled vertices of a mesh (STL or OBJ), or None."""
+        file, scale = self.mesh_file(node), values(node, "scale", 3, 1.0)
+        points = self._vertices(file) if file is not None and _is_file(file) and np.isfinite(scale).all() else None
+        return None if points is None else points * scale
+
+    @_once
+    def _vertices(self, file):
+        return _vertices(file)
+
+    @_once
+    def mesh_file(self, node):
+        """Where the file of a mesh should be; None if its package (or its kind of address) is unknown here."""
+        scheme, _, rest = node.get("filename", "").partition("://")
+        around = [self.folder, *self.folder.parents]
+        if scheme == "package" and rest:
+            package, _, inside = rest.partition("/")
+            folder = self._package(package)
+            found = [f / inside for f in ([folder] if folder else []) + around]
+            if not folder and not any(map(_is_file, found)):
+                return None
+        else:
+            found = [Path(rest)] if scheme == "file" else [] if rest else [folder / scheme for folder in around]
+        return next(filter(_is_file, found), found[0] if found else None)
+
+    @_once
+    def _package(self, name):
+        return package_folder(name, self.path)
+
+
+def package_folder(name: str, near) -> Path | None:
+    """Folder of a ROS package as seen from the file `near`: above it or beside what is above it, then on ROS's own paths."""
+    for above in Path(near).resolve().parents:
+        for folder in (above, above / name):
+            if folder.name == name and folder.is_dir() or _package_name(folder) == name:
+                return folder
+    for root in (os.environ.get("ROS_PACKAGE_PATH", "") + os.pathsep + os.environ.get("AMENT_PREFIX_PATH", "")).split(os.pathsep):
+        for folder in (Path(root) / name, Path(root) / "share" / name):
+            if root and folder.is_dir():
+                return folder
+    return None
+
+
+def _package_name(folder):
+    manifest = folder / "package.xml"
+    if not _is_file(manifest) or manifest.stat().st_size > 100_000:
+        return None
+    return manifest.read_text(encoding="utf-8", errors="replace").partition("<name>")[2].partition("</name>")[0].strip()
+
+
+def _is_file(path):
+    try:
+        return path.is_file()
+    except (OSError, ValueError):       # a name too long, or with a NUL
+        return False
+
+
+def _directions(count):
+    """(count + 6, 3) unit vectors spread evenly over the sphere, and the six along the axes."""
+    k = np.arange(count)
+    z, turn = 1 - (2 * k + 1) / count, k * np.pi * (3 - 5**0.5)
+    spread = np.column_stack([np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z])
+    return np.vstack([spread, np.eye(3), -np.eye(3)])
+
+
+def _hull(shape):
+    """Corners of a box, or points on a sphere or around a cylinder; None if it is none of these."""
+    turn = np.arange(200) * np.pi / 50
+    ring = np.column_stack([np.cos(turn), np.sin(turn), np.repeat([-0.5, 0.5], 100)])
+    corners = np.array(np.meshgrid(*3 * ([-0.5, 0.5],))).reshape(3, -1).T
+    radius, length = values(shape, "radius", 1), values(shape, "length", 1)
+    points = {"box": lambda: corners * values(shape, "size", 3), "sphere": lambda: _directions(200) * radius,
+              "cylinder": lambda: ring * np.r_[radius, radius, length]}.get(shape.tag, lambda: np.array([np.nan]))()
+    return points if np.isfinite(points).all() else None
+
+
+def _vertices(file):
+    """The outermost corners (k, 3) of an STL or OBJ file; None for other kinds, over 40 MB, or if unreadable."""
+    kind = file.suffix.lower()
+    if kind not in (".stl", ".obj") or file.stat().st_size > 40_000_000:
+        return None
+    data = file.read_bytes()
+    if kind == ".stl" and len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
+        facets = np.frombuffer(data, np.dtype([("at", "<f4", (4, 3)), ("_", "<u2")]), offset=84)
+        points = facets["at"][:, 1:].reshape(-1, 3).astype(float)
+    else:
+        try:
+            points = np.array(re.findall(rb"^\s*(?:vertex|v)\s+(\S+)\s+(\S+)\s+(\S+)", data, re.MULTILINE), dtype=float).reshape(-1, 3)
+        except ValueError:
+            return None
+    if not len(points) or not np.isfinite(points).all():
+        return None
+    return points[np.unique(np.argmax(_directions(60) @ points.T, axis=1))]
+
+
+# ---------------------------------------------------------------- the table
+
+@dataclass(frozen=True)
+class Rule:
+    """A row of the table: `test(robot, *thing)` is called for each thing in `getattr(robot, each)`."""
+
+    name: str
+    severity: str
+    what: str
+    why: str
+    cure: str
+    each: str
+    test: object
+
+    def faults(self, robot):
+        """(element, message) for each fault. A test returns a sentence about its thing, or yields such pairs."""
+        for thing in getattr(robot, self.each):
+            result = self.test(robot, *thing)
+            yield from ((thing[0], result),) if isinstance(result, str) else result or ()
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(name, severity, each, why, cure):
+    """Enter a test into the table; its docstring is the `what`."""
+    def enter(test):
+        RULES[name] = Rule(name, severity, test.__doc__, why, cure, each, test)
+        return test
+    return enter
+
+
+def _maybe(word, names):
+    near = difflib.get_close_matches(str(word), [name for name in names if name], n=1)
+    return f"; {near[0]!r}?" if near else ""
+
+
+def _listed(names, most=12):
+    names = [str(name) for name in names]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _three(moments):
+    return "principal moments " + " ".join(f"{moment:.3g}" for moment in moments) + " kg m²"
+
+
+for _name, _severity, _what, _why, _cure in (        # what `read_xml` refuses
+    ("unreadable", "error", "file missing or not readable", "there is nothing to check", "check the path"),
+    ("too-large", "error", "over 10 MB, 200 000 elements or 100 levels", "no arm needs that; it may be made to stall readers", "put meshes into their own files"),
+    ("malformed-xml", "error", "not well-formed XML", "every loader stops here", "mend the tag at or before this line"),
+    ("entity", "error", "XML entities", "they can fill the memory or read other files (entity bomb, external entity)", "write the text out, without <!ENTITY …>"),
+    ("xacro", "warning", "xacro file that could not be expanded", "nothing behind it was checked", "expand it yourself (xacro FILE > FILE.urdf) and check the result"),
+):
+    RULES[_name] = Rule(_name, _severity, _what, _why, _cure, "files", lambda robot, root: None)
+
+
+# ---- can it be read at all?
+
+@rule("not-a-robot", "error", "files", "no loader takes it", 'wrap the description in <robot name="…">')
+def _(robot, root):
+    """the outermost tag is not <robot>"""
+    return f"the outermost tag is <{root.tag}>" if root.tag != "robot" else None
+
+@rule("no-links", "error", "files", "there is no arm in it", "add links, or expand the xacro file that uses this one")
+def _(robot, root):
+    """no link in the file"""
+    return "has no <link>" if root.tag == "robot" and not robot.links else None
+
+@rule("macros-only", "note", "files", "a file of macros is checked where it is used", "check the file that includes it")
+def _(robot, root):
+    """a xacro file that expands to no link"""
+    return "expands to no <link>: it holds macros only" if robot.path.suffix == ".xacro" and not robot.links else None
+
+@rule("xacro-left", "error", "files", "URDF loaders skip xacro tags and cannot compute ${…}", "expand it first: xacro FILE > FILE.urdf")
+def _(robot, root):
+    """xacro tags or ${…} that are not expanded"""
+    left = [node for node in root.iter() if node.tag.startswith("xacro:") or any(re.search(r"\$[{(]", text) for text in node.attrib.values())]
+    return [(node, f"<{node.tag}> needs xacro") for node in left[:1]]
+
+@rule("unknown-tag", "warning", "nodes", "it is ignored without a word, with all that is in it", "use the tag's right name and place")
+def _(robot, node):
+    """a tag that URDF does not know, or not in this place"""
+    known = CHILDREN.get(node.tag, [])
+    strange = [child for child in node if child.tag not in known and child.tag not in EXTENSIONS and ":" not in child.tag]
+    return [(child, f"<{child.tag}> means nothing inside <{node.tag}>{_maybe(child.tag, known)}") for child in strange]
+
+@rule("unknown-attribute", "warning", "nodes", "it is ignored, and the default of the right one is taken", "use the attribute's right name")
+def _(robot, node):
+    """an attribute misspelt"""
+    for name in sorted(set(node.attrib) - set(ATTRIBUTES[node.tag])):
+        near = _maybe(name, set(ATTRIBUTES[node.tag]) - set(node.attrib))
+        if near and ":" not in name:
+            yield node, f"attribute {name!r} means nothing here{near}"
+
+@rule("repeated-tag", "warning", "nodes", "only the first one is read", "keep one")
+def _(robot, node):
+    """a tag twice where one is read"""
+    once = set(CHILDREN.get(node.tag, ())) - ({"link", "joint", "material", "visual", "collision"} if node.tag in ("robot", "link") else set())
+    tags = [child.tag for child in node]
+    return [(child, f"a second <{child.tag}>") for i, child in enumerate(node) if child.tag in once and child.tag in tags[:i]]
+
+@rule("incomplete", "error", "nodes", "loaders refuse it, or skip the element", "add what is missing")
+def _(robot, node):
+    """an <inertial> without mass or inertia, a shape that is not there"""
+    missing = [f"<{tag}>" for tag in INSIDE.get(node.tag, ()) if node.find(tag) is None]
+    if node.tag == "geometry" and len(node) == 0:
+        missing = ["shape: <box>, <cylinder>, <sphere> or <mesh>"]
+    return "has no " + ", no ".join(missing) if missing else None
+
+@rule("attribute-missing", "error", "nodes", "there is no default for it", "add the attribute")
+def _(robot, node):
+    """an attribute that must be there and is not"""
+    missing = [repr(name) for name in REQUIRED.get(node.tag, ()) if name not in node.attrib]
+    return "has no " + ", no ".join(missing) if missing else None
+
+@rule("bad-number", "error", "nodes", "it is read as zero, cut short or refused, depending on the loader", "write plain numbers with a decimal point, separated by spaces")
+def _(robot, node):
+    """an attribute that should be numbers and is not"""
+    for name in sorted(set(node.attrib) & set(ATTRIBUTES[node.tag]) - TEXTS):
+        if "$" not in node.get(name) and np.isnan(values(node, name, COUNTS.get(name, 1))).any():
+            yield node, f"{name}={node.get(name)!r}, expected {COUNTS.get(name, 'a')} finite number{'s' * (name in COUNTS)}"
+
+
+# ---- the tree
+
+@rule("joint-type", "error", "nodes", "loaders refuse it", "one of " + ", ".join(MOVING + STILL))
+def _(robot, node):
+    """a joint type that does not exist"""
+    if node.tag == "joint" and node.get("type") not in (None, *MOVING, *STILL):
+        return f"type {node.get('type')!r} does not exist{_maybe(node.get('type'), MOVING + STILL)}"
+
+@rule("unknown-link", "error", "nodes", "the tree falls apart", "name a link of this file as parent and one as child")
+def _(robot, node):
+    """a joint's parent or child is missing, or not a link of the file"""
+    for role in ("parent", "child") if node.tag == "joint" else ():
+        name = end(node, role)
+        if node.find(role) is None:
+            yield node, f"has no <{role}>"
+        elif name is not None and name not in robot.link:
+            yield node.find(role), f"no link is called {name!r}{_maybe(name, robot.link)}"
+
+@rule("duplicate-name", "error", "files", "one of the two is lost", "give each link and each joint its own name")
+def _(robot, root):
+    """two links or two joints of one name"""
+    for nodes, first in ((robot.links, robot.link), (robot.joints, robot.joint)):
+        for node in nodes:
+            if node.get("name") is not None and first[node.get("name")] is not node:
+                yield node, f"this name is taken by the {node.tag} in line {first[node.get('name')].line}"
+
+@rule("two-parents", "error", "files", "URDF is a tree: a link hangs on one joint; some loaders read on and mix the joints up", "remove one of the joints, or make a second link")
+def _(robot, root):
+    """a link that is the child of two joints"""
+    for joint in robot.joints:
+        child = end(joint, "child")
+        if child is not None and robot.above[child] is not joint:
+            yield joint, f"link {child!r} is already the child of joint {robot.above[child].get('name')!r} (line {robot.above[child].line})"
+
+@rule("loop", "error", "files", "a link cannot be above itself; URDF has no closed chains", "turn the joint around or remove it")
+def _(robot, root):
+    """joints that close a loop"""
+    for ring in robot.rings:
+        links = [end(joint, "parent") for joint in reversed(ring)] + [end(ring[0], "child")]
+        yield max(ring, key=lambda joint: joint.line), "closes a loop: " + " → ".join(map(str, links))
+
+@rule("two-roots", "error", "files", "loaders refuse it, or drop one part", "join the second tree to the first with a joint")
+def _(robot, root):
+    """more than one link without a parent"""
+    roots = [link for link in robot.links if link.get("name") not in robot.above]
+    return [(link, f"has no parent, and neither has {roots[0].get('name')!r}: two trees") for link in roots[1:]]
+
+
+# ---- joints
+
+@rule("axis-zero", "error", "axes", "it has no direction; loaders divide by zero or take some other axis", "give the axis a direction, such as 0 0 1")
+def _(robot, node, joint, axis):
+    """an axis without length"""
+    return "axis 0 0 0" if np.linalg.norm(axis) < 1e-9 else None
+
+@rule("axis-not-unit", "warning", "axes", "some loaders take the length as a factor on the joint's motion", "divide by its length")
+def _(robot, node, joint, axis):
+    """an axis that is not of length 1"""
+    length = np.linalg.norm(axis)
+    return f"the axis has length {length:.4g}" if length >= 1e-9 and abs(length - 1) > 2e-3 else None
+
+@rule("axis-left-out", "warning", "axes", "the axis is then x (1 0 0), which is seldom meant", "write the axis")
+def _(robot, node, joint, axis):
+    """a moving joint without an axis"""
+    return f"a {joint.get('type')} joint without <axis> moves about or along x" if node is joint else None
+
+@rule("same-line", "warning", "axes", "the two do the same: the arm has one degree of freedom less than joints", "check the axis, and the rpy of the origin")
+def _(robot, node, joint, axis):
+    """two joints in a row that turn about the same line"""
+    first, T = robot.body.get(end(joint, "parent"), (None, None))
+    before = [(other, v) for _, other, v in robot.axes if other is robot.above.get(first)]
+    beside = [other for other in robot.moving if robot.body.get(end(other, "parent"), (None,))[0] == first]
+    turning = all(one.get("type") != "prismatic" and one.find("mimic") is None for one in (joint, *(other for other, _ in before)))
+    if before and len(beside) == 1 and turning and not robot.rings:
+        T, (other, v) = T @ pose(joint), before[0]
+        u, lengths = T[:3, :3] @ axis, np.linalg.norm(v) * np.linalg.norm(axis)
+        if 0 < lengths and np.linalg.norm(np.cross(u, v)) < 1e-3 * lengths and np.linalg.norm(np.cross(v, T[:3, 3])) < 1e-4 * np.linalg.norm(v):
+            return f"turns about the same line as joint {other.get('name')!r} before it"
+
+@rule("limit-missing", "error", "axes", "a revolute or prismatic joint must say how far and how fast it goes; what is left out is 0", "add <limit lower=… upper=… effort=… velocity=…/>, or make a revolute joint continuous")
+def _(robot, node, joint, axis):
+    """a revolute or prismatic joint without limits"""
+    limit = joint.find("limit")
+    if limit is None:
+        return [(joint, f"a {joint.get('type')} joint without <limit>")] if joint.get("type") != "continuous" else None
+    missing = [name for name in ("effort", "velocity") if name not in limit.attrib]
+    if joint.get("type") != "continuous" and not {"lower", "upper"} & set(limit.attrib):
+        missing = ["lower and upper: it cannot move", *missing]
+    return [(limit, "has no " + ", no ".join(missing))] if missing else None
+
+@rule("limit-order", "error", "limits", "no position is allowed", "swap lower and upper")
+def _(robot, limit, joint, low, high, effort, velocity):
+    """lower above upper"""
+    return f"lower {low:g} lies above upper {high:g}" if low > high and joint.get("type") != "continuous" else None
+
+@rule("limit-rate", "warning", "limits", "a controller or simulator that keeps to it never moves the joint", "give the motor's values")
+def _(robot, limit, joint, low, high, effort, velocity):
+    """effort or speed of zero, or below"""
+    return [(limit, f"{name} {value:g}") for name, value in (("effort", effort), ("velocity", velocity)) if value <= 0 and name in limit.attrib]
+
+@rule("limit-degrees", "warning", "limits", "URDF angles are radians", 'multiply by pi/180; for an endless joint write type="continuous"')
+def _(robot, limit, joint, low, high, effort, velocity):
+    """limits of a turning joint between two turns and 720 rad (what is beyond says "endless" in its own way)"""
+    if joint.get("type") == "revolute" and 4.02 * np.pi < max(abs(low), abs(high)) <= 720:
+        return f"{low:g} to {high:g} rad is {(high - low) / 2 / np.pi:.1f} turns: degrees, or an endless joint?"
+
+@rule("mimic-target", "error", "mimics", "there is nothing to follow", "name another joint of this file")
+def _(robot, mimic, joint, target):
+    """a mimic of a joint that does not exist, or of itself"""
+    if mimic.get("joint") is not None and target in (None, joint):
+        return f"follows {mimic.get('joint')!r}, which is " + ("itself" if target is joint else f"no joint{_maybe(mimic.get('joint'), robot.joint)}")
+
+@rule("mimic-type", "error", "mimics", "only a joint with one degree of freedom can follow or be followed", "follow a revolute, continuous or prismatic joint")
+def _(robot, mimic, joint, target):
+    """a mimic between joints that cannot follow each other"""
+    if target not in (None, joint) and joint.get("type") != "fixed":
+        wrong = [f"joint {one.get('name')!r} is {one.get('type')}" for one in (joint, target) if one.get("type") in STILL]
+        return " and ".join(wrong) or None
+
+@rule("mimic", "note", "files", "Pinocchio leaves such a joint free unless asked (mimic=True), and others drop the coupling", "make sure that your tools honour it")
+def _(robot, root):
+    """joints that follow others"""
+    followers = [(mimic, joint) for mimic, joint, target in robot.mimics if joint in robot.moving and target in robot.moving and target is not joint]
+    return [(followers[0][0], f"follow another joint: {_listed(joint.get('name') for _, joint in followers)}")] if followers else None
+
+
+# ---- masses
+
+@rule("inertial-missing", "warning", "files", "it weighs nothing: gravity torques are too low, the mass matrix may be singular, Gazebo drops the link", "add <inertial> with mass, centre of mass (origin) and inertia")
+def _(robot, root):
+    """a link that moves and has no mass"""
+    heavy = {link.get("name") for _, link, mass in robot.masses if mass != 0}
+    weightless = []
+    for joint in robot.moving:
+        name = end(joint, "child")
+        if name in robot.link and robot.body[name][0] == name and not heavy & set(robot.welded(name)):
+            below = any(joint in robot.path_up(other) for other in heavy)
+            seen = any(robot.link[other].find(tag) is not None for other in robot.welded(name) for tag in ("visual", "collision"))
+            weightless += [robot.link[name]] if seen or not below else []      # a frame between two joints needs no mass
+    if weightless and not heavy:
+        return f"no link has a mass, though these move: {_listed(link.get('name') for link in weightless)}"
+    return [(link, "moves, and neither it nor what is fixed to it has a mass") for link in weightless]
+
+@rule("mass-negative", "error", "masses", "it falls upwards: the mass matrix is no longer positive definite", "give the mass in kilograms")
+def _(robot, inertial, link, mass):
+    """a mass below zero"""
+    return [(inertial.find("mass"), f"mass {mass:g} kg")] if mass < 0 else None
+
+@rule("mass-implausible", "warning", "masses", "grams for kilograms, or the wrong shape", "check the unit: kilograms")
+def _(robot, inertial, link, mass):
+    """heavier than the box around it would be in osmium"""
+    volume = robot.volume(link)
+    if mass > OSMIUM * volume:
+        yield inertial.find("mass"), f"{mass:g} kg in a box of {volume * 1e3:.3g} litres: {mass / volume:.3g} kg/m³, more than osmium"
+
+@rule("inertia-not-positive", "error", "tensors", "a body with mass resists every turn; the mass matrix becomes singular, or simulators blow up", "take the inertia from CAD, about the centre of mass")
+def _(robot, tensor, link, mass, moments, axes):
+    """moments of inertia that are zero or negative"""
+    zero = 1e-9 * moments[2]
+    return f"{_three(moments)}, expected all above zero" if moments[0] < -zero or moments[0] <= zero and not robot.may_be_a_point(link) else None
+
+@rule("inertia-triangle", "error", "tensors", "no body has it: the largest principal moment is at most the sum of the two others", "take the inertia from CAD; check signs and the order ixx ixy ixz iyy iyz izz")
+def _(robot, tensor, link, mass, moments, axes):
+    """moments of inertia that break the triangle inequality"""
+    broken = moments[0] > 1e-9 * moments[2] and moments[0] + moments[1] < moments[2] * (1 - 1e-4)
+    return f"{_three(moments)}: {moments[0]:.3g} + {moments[1]:.3g} < {moments[2]:.3g}" if broken else None
+
+@rule("inertia-too-large", "warning", "tensors", "no mass inside the link's shape can be so far from the axis", "compute it for the shape and mass (solid cylinder about its axis: m r²/2), in kg m²")
+def _(robot, tensor, link, mass, moments, axes):
+    """a moment of inertia larger than the link's own shape allows, by more than half"""
+    points, inertial = robot.body_shape(link), pose(link.find("inertial"))
+    if points is not None:
+        arms = np.cross((points - inertial[:3, 3])[:, None], (inertial[:3, :3] @ axes).T)
+        most = mass * np.max(np.sum(arms**2, axis=2), axis=0)
+        i = int(np.argmax(moments - 1.5 * most))
+        if moments[i] > 1.5 * most[i] + 1e-12:
+            return f"principal moment {moments[i]:.3g} kg m², but {mass:g} kg inside its shape has at most {most[i]:.3g}"
+
+@rule("inertia-too-small", "warning", "tensors", "even a ball of osmium of this mass has more", "check the unit: kg m², and 1 g mm² = 1e-9 kg m²")
+def _(robot, tensor, link, mass, moments, axes):
+    """moments of inertia smaller than any matter of this mass has"""
+    least = 0.4 * mass * (3 * mass / (4 * np.pi * OSMIUM)) ** (2 / 3)
+    if 1e-9 * moments[2] < moments[0] and moments.mean() < least and mass <= OSMIUM * robot.volume(link) and not robot.may_be_a_point(link):
+        return f"{_three(moments)}, but {mass:g} kg has at least {least:.2g} in the mean"
+
+@rule("inertial-origin", "warning", "masses", "the centre of mass then lies on the joint: gravity torque is missing", "add <origin xyz=…/> of the centre of mass to <inertial>")
+def _(robot, inertial, link, mass):
+    """<inertial> without origin, though the link lies elsewhere"""
+    origin, points = inertial.find("origin"), robot.shape(link)
+    if points is not None and mass > 0 and robot.is_moved(link.get("name")) and (origin is None or origin.get("xyz") is None):
+        middle = (points.max(axis=0) + points.min(axis=0)) / 2
+        if np.any(np.abs(middle) > np.ptp(points, axis=0) / 4 + 1e-4):
+            return f"no origin: the centre of mass lies on the joint, the middle of the link {np.linalg.norm(middle):.3g} m away"
+
+@rule("com-outside", "warning", "masses", "gravity acts at a point where there is nothing", "check sign, unit and frame (the link's) of the inertial origin")
+def _(robot, inertial, link, mass):
+    """a centre of mass far outside the box around the link"""
+    points, com = robot.body_shape(link), pose(inertial)[:3, 3]
+    if points is not None and mass > 0 and inertial.find("origin") is not None:
+        beyond = np.maximum(points.min(axis=0) - com, com - points.max(axis=0)).max()
+        if beyond > 0.4 * np.ptp(points, axis=0).max() + 1e-3:
+            yield inertial.find("origin"), f"the centre of mass lies {beyond:.3g} m outside the box around the link"
+
+
+# ---- shapes and units
+
+@rule("shape-size", "error", "nodes", "a shape without volume cannot collide and crashes some loaders", "give positive sizes in metres")
+def _(robot, node):
+    """a box, cylinder or sphere of size zero or below"""
+    keys = ATTRIBUTES[node.tag] if node.tag in ("box", "cylinder", "sphere") else ()
+    return [(node, f"{key} {node.get(key)}") for key in keys if np.any(values(node, key, COUNTS.get(key, 1)) <= 0)]
+
+@rule("collision-apart", "note", "files", "the arm collides where it is not seen; may be on purpose", "check the collision's origin against the visual's")
+def _(robot, root):
+    """collision and visual shapes whose boxes do not touch"""
+    for link in robot.links:
+        seen, felt = robot.shape(link, ("visual",)), robot.shape(link, ("collision",))
+        if seen is not None and felt is not None:
+            gap = np.maximum(seen.min(axis=0) - felt.max(axis=0), felt.min(axis=0) - seen.max(axis=0)).max()
+            if gap > 1e-3:
+                yield link.find("collision"), f"its box begins {gap:.3g} m away from the visual's"
+
+@rule("mesh-missing", "warning", "nodes", "the link is invisible, and nothing collides with it", "check the file's name (capital letters count) and place")
+def _(robot, node):
+    """a mesh file that is not there"""
+    file = robot.mesh_file(node) if node.tag == "mesh" and node.get("filename") else None
+    return f"no file {node.get('filename')!r}" if file is not None and not _is_file(file) else None
+
+@rule("mesh-unknown", "note", "files", "its meshes were not looked at", "check on a machine where the package is, or set ROS_PACKAGE_PATH")
+def _(robot, root):
+    """meshes in a package that is not found from here"""
+    lost = [node for node, in robot.nodes if node.tag == "mesh" and node.get("filename") and robot.mesh_file(node) is None]
+    packages = {node.get("filename").partition("://")[2].partition("/")[0] for node in lost}
+    return [(lost[0], f"{len(lost)} meshes in {_listed(sorted(packages))}, not found from here")] if lost else None
+
+@rule("mesh-scale", "warning", "carried", 'meshes drawn in millimetres need scale="0.001 0.001 0.001", once', "check the scale")
+def _(robot, node):
+    """a mesh more than 20 m or less than 1 mm large"""
+    points = robot.mesh(node) if node.tag == "mesh" else None
+    if points is not None and not 1e-3 < np.ptp(points, axis=0).max() < 20:
+        return f"{node.get('filename')!r} is {np.ptp(points, axis=0).max():.3g} m large"
+    if node.tag == "mesh" and points is None and np.any(np.abs(values(node, "scale", 3, 1.0)) >= 1000):
+        return f"scale {node.get('scale')}: metres to millimetres is the wrong way round"
+
+@rule("millimetres", "warning", "carried", "URDF lengths are metres", "divide by 1000")
+def _(robot, node):
+    """an origin or a size of more than 10 m"""
+    keys = {"origin": ["xyz"], **{tag: ATTRIBUTES[tag] for tag in ("box", "cylinder", "sphere")}}.get(node.tag, ())
+    return [(node, f"{key} {node.get(key)}, in metres") for key in keys if np.any(np.abs(values(node, key, COUNTS.get(key, 1), 0.0)) > 10)]
+
+@rule("degrees", "warning", "nodes", "URDF angles are radians; 90 rad is a turn of 116.6 degrees", "multiply by pi/180: 90 degrees are 1.5707963267948966")
+def _(robot, node):
+    """rpy beyond one turn"""
+    if node.tag == "origin" and np.any(np.abs(values(node, "rpy", 3, 0.0)) > 2 * np.pi + 0.01):
+        return f"rpy {node.get('rpy')}: more than one turn"

@@ -1,0 +1,216 @@
+"""Homework 02 and its release: right answers pass, each wrong one is told why, nothing leaks to learners."""
+
+import importlib.util
+import json
+import re
+
+import numpy as np
+import pytest
+import roboticstoolbox as rtb
+from classroom import HW02, hand_in, notebook_with
+
+from course_lib import check as check_module
+from course_lib.check import check, complaints, show
+from course_lib.tools import homework as tool
+from course_lib.tools.grading import NOT_GRADED, grade_id, source_of
+
+BY_NAME = {e.name: e for e in HW02.exercises}
+
+
+def judge_module():
+    spec = importlib.util.spec_from_file_location("judge_of_hw02", HW02.folder / "judge.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+JUDGE = judge_module()
+
+
+# ---------------------------------------------------------------- the judge
+
+
+@pytest.mark.parametrize("exercise", HW02.exercises, ids=lambda e: e.name)
+def test_wrong_answers_fail_with_their_own_message_and_alternatives_pass(exercise):
+    assert len(exercise.mistakes) >= 5 and len(exercise.alternatives) >= 3
+    messages = [mistake.message for mistake in exercise.mistakes]
+    assert len(set(messages)) == len(messages)
+    for seed in (0, 1, 2):
+        assert complaints(exercise, np.random.default_rng(seed)) == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("exercise", HW02.exercises, ids=lambda e: e.name)
+def test_the_same_for_a_class_of_seeds(exercise):
+    for seed in range(3, 60):
+        assert complaints(exercise, np.random.default_rng(seed)) == []
+
+
+@pytest.mark.parametrize("exercise", HW02.exercises, ids=lambda e: e.name)
+@pytest.mark.parametrize("answer", [np.zeros((4, 4)), [], "text", {"a": 1}, [[1], [2, 3]], 7.5, np.full((3, 4), np.inf),
+                                    [np.zeros((3, 4)), np.full((4, 4), np.nan)], True, 1j])
+def test_answers_of_any_kind_get_a_message_not_a_traceback(exercise, answer):
+    result = exercise.judge(lambda *args: answer, np.random.default_rng(0))
+    assert not result.passed and len(result.message) > 20
+
+
+@pytest.mark.parametrize("exercise", HW02.exercises, ids=lambda e: e.name)
+def test_cases_depend_on_the_seed_alone(exercise):
+    one, same, other = (exercise.cases(np.random.default_rng(seed)) for seed in (5, 5, 6))
+    assert show([list(map(np.asarray, c)) for c in one], lines=999) == show([list(map(np.asarray, c)) for c in same], lines=999)
+    assert any(np.any(np.asarray(a) != np.asarray(b)) for x, y in zip(one, other) for a, b in zip(x, y))
+
+
+def toolbox_poses(table, q, modified=False):
+    link = rtb.RevoluteMDH if modified else rtb.RevoluteDH
+    robot = rtb.DHRobot([link(a=a, alpha=alpha, d=d, offset=theta) for a, alpha, d, theta in table])
+    return robot.fkine(q).A
+
+
+def test_truth_of_the_matrices_and_the_conversion_against_the_robotics_toolbox():
+    rng = np.random.default_rng(3)
+    for convention, a, alpha, d, theta in BY_NAME["row_matrix"].cases(rng):
+        expected = toolbox_poses([[a, alpha, d, 0]], [theta], convention == "modified")
+        np.testing.assert_allclose(JUDGE.row_matrix(convention, a, alpha, d, theta), expected, atol=1e-12)
+    for (table,) in BY_NAME["to_modified"].cases(rng):
+        modified, tool_pose = JUDGE.convert(table)
+        q = rng.uniform(-2, 2, len(table))
+        np.testing.assert_allclose(toolbox_poses(modified, q, True) @ tool_pose, toolbox_poses(table, q), atol=1e-12)
+    for table_1, table_2, q, T in BY_NAME["which_is_modified"].cases(rng):
+        which = JUDGE.which_is_modified(table_1, table_2, q, T)
+        np.testing.assert_allclose(toolbox_poses((table_1, table_2)[which - 1], q, True), T, atol=1e-12)
+        assert not np.allclose(toolbox_poses((table_1, table_2)[2 - which], q, True), T, atol=1e-3)
+
+
+def test_truth_of_the_drawn_arm_against_the_drawing():
+    rng = np.random.default_rng(4)
+    for lengths in BY_NAME["arm_table"].cases(rng):
+        for q in JUDGE.postures(3):
+            tip = JUDGE.drawn_tip(*lengths, q)
+            np.testing.assert_allclose(toolbox_poses(JUDGE.drawn_table(*lengths), q)[:3, 3], tip, atol=1e-12)
+
+
+def test_the_wrong_row_is_the_one_that_was_made_wrong(monkeypatch):
+    made = []
+    original = JUDGE.wrong_row_case
+    monkeypatch.setattr(JUDGE, "wrong_row_case", lambda rng, row: made.append(row) or original(rng, row))
+    cases = JUDGE.wrong_row_cases(np.random.default_rng(11))
+    assert [JUDGE.wrong_row(*case) for case in cases] == made and set(made) == {1, 2, 3, 4}
+
+
+# ---------------------------------------------------------------- the notebook, ours and the learners'
+
+
+def code_cells(notebook):
+    return [(grade_id(cell), source_of(cell)) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def run(notebook):
+    """Run all cells as a kernel would, and return the results of the checking cells."""
+    space, results = {}, {}
+    for name, source in code_cells(notebook):
+        if name.startswith("check_"):
+            results[name.removeprefix("check_")] = eval(source, space)
+        else:
+            exec(compile(source, f"<{name}>", "exec"), space)
+    return results
+
+
+@pytest.fixture(scope="module")
+def released():
+    return json.loads(tool.learners_version(HW02))
+
+
+def test_the_source_solves_itself():
+    results = run(HW02.notebook)
+    assert list(results) == list(BY_NAME) and all(result.passed for result in results.values())
+
+
+def test_the_learners_version_runs_and_is_all_open(released):
+    results = run(released)
+    assert list(results) == list(BY_NAME)
+    assert all(not r.answered and r.message.startswith("Not answered yet") for r in results.values())
+
+
+def test_the_learners_version_holds_no_solution(released):
+    text = json.dumps(released, ensure_ascii=False)
+    solved = [line.strip() for name, source in code_cells(HW02.notebook) if name in BY_NAME
+              for line in re.search(r"### BEGIN SOLUTION\n(.*)### END SOLUTION", source, re.S)[1].splitlines()]
+    telling = [line for line in solved if len(line) > 12]
+    assert len(telling) > 25
+    assert [line for line in telling if json.dumps(line, ensure_ascii=False)[1:-1] in text] == []
+    assert "SOLUTION" not in text and "judge" not in text and "Mistake" not in text
+    assert all(not cell.get("outputs") for cell in released["cells"])
+
+
+def test_the_learners_version_holds_no_case(released):
+    text = " ".join(source_of(cell) for cell in released["cells"])
+    for exercise in HW02.exercises:
+        for seed in range(20):
+            for case in exercise.cases(np.random.default_rng(seed)):
+                numbers = [n for arg in case if not isinstance(arg, str) for n in np.ravel(arg) if len(f"{n:.6g}") > 5]
+                assert not [n for n in numbers if f"{n:.6g}" in text]
+
+
+def test_the_source_stores_no_output_and_draws_in_cells_that_are_not_graded():
+    assert all(not cell.get("outputs") for cell in HW02.notebook["cells"])
+    drawing = [cell for cell in HW02.notebook["cells"] if "plots." in source_of(cell)]
+    assert drawing and all(NOT_GRADED in cell["metadata"]["tags"] for cell in drawing)
+    text = json.dumps(HW02.notebook)
+    assert not re.search(r"/(work|home|root|tmp)/|file://", text)
+    assert f"| {len(BY_NAME)} |" in text and sum(e.points for e in HW02.exercises) == 10
+
+
+def test_check_refuses_to_be_marked_by_nbgrader_itself(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    with pytest.raises(RuntimeError, match="course.py homework grade"):
+        check("hw02.row_matrix", JUDGE.row_matrix)
+
+
+# ---------------------------------------------------------------- the commands
+
+
+def test_release_writes_once_and_keeps_what_was_there(tmp_path, capsys):
+    classroom = tmp_path / "class room"
+    assert tool.main(["--classroom", str(classroom), "release", "hw02"]) == 0
+    path = classroom / "release" / "hw02_dh" / "hw02_dh.ipynb"
+    first = path.read_bytes()
+    assert [p.name for p in path.parent.iterdir()] == ["hw02_dh.ipynb"]
+    assert tool.main(["--classroom", str(classroom), "release", "hw02_dh"]) == 0
+    assert path.read_bytes() == first and "up to date" in capsys.readouterr().out
+    path.write_text("edited by the instructor")
+    assert tool.main(["--classroom", str(classroom), "release"]) == 0
+    kept = classroom / "earlier" / "1" / "release" / "hw02_dh" / "hw02_dh.ipynb"
+    assert path.read_bytes() == first and kept.read_text() == "edited by the instructor"
+    assert "earlier/1" in capsys.readouterr().out
+
+
+def test_list_tells_where_the_class_stands(tmp_path, capsys):
+    hand_in(tmp_path, "ada", notebook_with())
+    assert tool.main(["--classroom", str(tmp_path), "list"]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("hw02_dh"))
+    assert line.split()[:6] == ["hw02_dh", "10", "5", "no", "1", "0"] and line.endswith(HW02.title)
+
+
+@pytest.mark.parametrize("arguments, part", [(["release", "hw77"], "no homework 'hw77'; there are hw02_dh"),
+                                             (["grade", "hw02"], "nothing to grade: expected")])
+def test_what_can_not_be_done_is_said_in_a_sentence(tmp_path, capsys, arguments, part):
+    assert tool.main(["--classroom", str(tmp_path), *arguments]) == 2
+    assert part in capsys.readouterr().err
+
+
+def test_a_homework_whose_points_do_not_fit_is_refused(tmp_path):
+    folder = tmp_path / "hw02_dh"
+    folder.mkdir()
+    (folder / "judge.py").write_bytes((HW02.folder / "judge.py").read_bytes())
+    text = (HW02.folder / "hw02_dh.ipynb").read_text(encoding="utf-8")
+    (folder / "hw02_dh.ipynb").write_text(text.replace('"points": 3', '"points": 4'), encoding="utf-8")
+    with pytest.raises(ValueError, match="'check_arm_table' with 3 points, got 4"):
+        tool.load_homework(folder)
+
+
+def test_open_cases_are_those_of_the_seed_zero():
+    exercise = BY_NAME["row_matrix"]
+    assert repr(check("hw02.row_matrix", lambda *a: np.eye(4))) == repr(
+        exercise.judge(lambda *a: np.eye(4), np.random.default_rng(0)))
+    assert check_module.PROJECT.joinpath("notebooks", "homework", "hw02_dh", "judge.py").is_file()
