@@ -254,7 +254,7 @@ class _Panel:
         import ipywidgets as w
         texts = {name: (c.label or name) + (f" [{c.unit}]" if c.unit else "") for name, c in explorer.controls.items()}
         indent = int(np.clip(7.2 * max(map(len, texts.values())) + 12, 64, 240))
-        width = int(explorer._picture.fig.get_size_inches()[0] * plots.DPI)
+        width, height = (int(inches * plots.DPI) for inches in explorer._picture.fig.get_size_inches())
         self.image = _image(w)(format="png", width=width, tooltip=repr(explorer), layout=w.Layout(max_width="100%", object_fit="contain"))
         self._error = w.HTML(layout=w.Layout(display="none", max_width=f"{width}px"))
         self._busy = w.Label("", layout=w.Layout(margin="2px 0 0 12px"))
@@ -264,9 +264,10 @@ class _Panel:
         self.rows = {name: (_ChoiceRow if c.kind == "choice" else _SliderRow)(c, texts[name], indent, self._on_change(explorer, name))
                      for name, c in explorer.controls.items()}
         side = w.VBox([*(row.box for row in self.rows.values()), w.HBox([self.reset, self._busy])],
-                      layout=w.Layout(min_width=f"{indent + 250}px", flex="1 1 300px", max_width=f"{indent + 420}px", padding="8px 0 0 0"))
-        self.box = w.Box([w.VBox([self.image, self._error]), side],
-                         layout=w.Layout(display="flex", flex_flow="row wrap", align_items="flex-start"))
+                      layout=w.Layout(min_width=f"{indent + 230}px", flex="1 1 280px", max_width=f"{indent + 420}px", padding="8px 0 0 0"))
+        shrink = height + 34 * len(self.rows) > 620         # too tall for one screen: keep the sliders beside the picture
+        picture = w.VBox([self.image, self._error], layout=w.Layout(flex="4 1 420px" if shrink else "0 1 auto", max_width=f"{width}px"))
+        self.box = w.Box([picture, side], layout=w.Layout(display="flex", flex_flow="row wrap", align_items="flex-start"))
 
     def _on_change(self, explorer, name):
         def change(value):

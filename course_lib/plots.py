@@ -199,8 +199,8 @@ class ArmArtist:
         self.alpha = alpha if alpha is not None else 0.45 if frames and _is_3d(ax) else 1.0
         length = frame_length or 0.14 * float(np.abs(arm.a).sum() + np.abs(arm.d).sum())
         self._chain = None if _is_3d(ax) else ChainArtist(ax, arm.n + 1, colour=colour, alpha=self.alpha)
-        self._frames = [FrameArtist(ax, length=length, label=str(i)) for i in range(arm.n + 1)] if frames else []
-        self._built = None
+        self._frames = [FrameArtist(ax, length=length, label=str(i), letters=False) for i in range(arm.n + 1)] if frames else []
+        self._built = None, None
         self.set(np.zeros(arm.n) if q is None else q)
 
     @property
@@ -217,16 +217,18 @@ class ArmArtist:
             tool = T[-1] @ self.arm.tool
             self._chain.set(np.vstack([T[:-1, :2, 3], tool[None, :2, 3]]))
         else:
-            self._set_solid(T)
+            self._set_solid(q, T)
         for frame, pose in zip(self._frames, T):
             frame.set(pose)
 
-    def _set_solid(self, T):
-        """Build the parts once, in their link's frame, then only move them (again and again where a joint slides)."""
-        if self._built is not self.arm or not self.arm.revolute.all():
-            self._built = self.arm
-            parts = _arm_parts(self.arm, T, T[-1] @ self.arm.tool, _solids(self.ax).floor, self.colour)
-            self._local = [np.concatenate([(x - T[k, :3, 3]) @ T[k, :3, :3] for x, _, k in parts]),
+    def _set_solid(self, q, T):
+        """Build the parts once, with all turning joints at zero, then only move them (anew where a joint slides)."""
+        rest = np.where(self.arm.revolute, 0.0, q)
+        if self._built[0] is not self.arm or not np.array_equal(self._built[1], rest):
+            R = link_frames(self.arm, rest)
+            parts = _arm_parts(self.arm, R, R[-1] @ self.arm.tool, _solids(self.ax).floor, self.colour)
+            self._built = self.arm, rest
+            self._local = [np.concatenate([(x - R[k, :3, 3]) @ R[k, :3, :3] for x, _, k in parts]),
                            np.concatenate([np.repeat(_rgba([c], self.alpha), len(x), axis=0) for x, c, _ in parts]),
                            np.concatenate([np.full(len(x), k) for x, _, k in parts])]
         quads, colours, k = self._local

@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
@@ -26,7 +27,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 MOVING, STILL = ("revolute", "continuous", "prismatic"), ("fixed", "floating", "planar")
-MAX_BYTES, MAX_ELEMENTS, MAX_DEPTH = 10_000_000, 200_000, 100
+MAX_BYTES, MAX_ELEMENTS, MAX_DEPTH = 10_000_000, 100_000, 100
 OSMIUM = 22_600.0               # [kg/m^3] the densest metal
 _words = lambda table: {tag: names.split() for tag, names in table.items()}
 CHILDREN = _words({
@@ -119,8 +120,8 @@ class _Builder(ContentHandler):
         named = len(self.stack) == 2 and "name" in attrs
         node.where = f"{name} {attrs['name']!r}" if named else f"{above.where} / {name}" if len(self.stack) > 2 else name
         self.count += 1
-        if self.count > MAX_ELEMENTS or len(self.stack) > MAX_DEPTH:
-            raise node.error("too-large", f"more than {MAX_ELEMENTS} elements, or nested deeper than {MAX_DEPTH}")
+        if self.count > MAX_ELEMENTS or len(self.stack) > MAX_DEPTH or len(attrs) > MAX_DEPTH:
+            raise node.error("too-large", f"more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} levels or attributes")
         above.append(node)
         self.stack.append(node)
 
@@ -157,7 +158,7 @@ def _parse(text, file):
         raise UrdfError("malformed-xml", error.getMessage(), "file", error.getLineNumber(), file) from None
     except DefusedXmlException:
         line = builder._locator.getLineNumber()
-        raise UrdfError("entity", "declares or uses an XML entity", "file", line, file) from None
+        raise UrdfError("entity", "declares or uses an XML entity, or an external DTD", "file", line, file) from None
     except UrdfError:
         raise
     except (LookupError, ValueError) as error:          # an encoding that is unknown, or not the one used
@@ -171,9 +172,9 @@ def _expand_xacro(path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))}
     command = [sys.executable, "-m", "course_lib.tools.expand_xacro", str(path.resolve())]
     try:
-        run = subprocess.run(command, capture_output=True, timeout=30, env=environment)
+        run = subprocess.run(command, capture_output=True, timeout=20, env=environment)
     except subprocess.TimeoutExpired:
-        raise UrdfError("xacro", "not expanded within 30 s", file=path.name) from None
+        raise UrdfError("xacro", "not expanded within 20 s", file=path.name) from None
     if run.returncode or len(run.stdout) > MAX_BYTES:
         reason = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["too much text comes out"]
         raise UrdfError("xacro", f"not expanded: {reason[-1]}", file=path.name)
@@ -192,7 +193,7 @@ def numbers(node: Node, attribute: str, count: int, default=None) -> np.ndarray:
     except ValueError:
         found = np.array([])
     if found.size != count or not np.isfinite(found).all() or "_" in text:      # Python reads 1_0 as ten
-        raise node.error("bad-number", f"{attribute}={text!r}, expected {count} finite number{'s' * (count > 1)}")
+        raise node.error("bad-number", f"{attribute}={text[:60]!r}, expected {count} finite number{'s' * (count > 1)}")
     return found
 
 
@@ -252,9 +253,12 @@ class Robot:
         self.root, self.path, self.folder, self.memory = root, path, path.resolve().parent, {}
         self.files = [(root,)]
         self.links, self.joints = root.findall("link"), root.findall("joint")
-        self.link = {link.get("name"): link for link in reversed(self.links)}
-        self.joint = {joint.get("name"): joint for joint in reversed(self.joints)}
-        self.above = {end(joint, "child"): joint for joint in reversed(self.joints)}
+        self.link, self.joint, self.above = {}, {}, {}          # by name, by name, by the child's name; the first one counts
+        for link in self.links:
+            self.link.setdefault(link.get("name"), link)
+        for joint in self.joints:
+            self.joint.setdefault(joint.get("name"), joint)
+            self.above.setdefault(end(joint, "child"), joint)
         self.moving = [joint for joint in self.joints if joint.get("type") in MOVING]
 
     # ---- things that rules are called for: tuples that begin with an element
@@ -280,6 +284,11 @@ class Robot:
         """(<axis>, or <joint> where there is none; joint; axis (3,)) of each moving joint."""
         pairs = [(joint, joint.find("axis")) for joint in self.moving]
         return [(joint, joint, np.array([1.0, 0, 0])) if axis is None else (axis, joint, values(axis, "xyz", 3)) for joint, axis in pairs]
+
+    @cached_property
+    def axis_of(self):
+        """{joint: (joint, axis)}"""
+        return {joint: (joint, axis) for _, joint, axis in self.axes}
 
     @cached_property
     def limits(self):
@@ -310,26 +319,29 @@ class Robot:
                 continue
         return found
 
-    # ---- the tree
+    # ---- the tree (each of these passes once over the joints, so that a huge file does no harm)
 
     def path_up(self, name):
         """Joints from link `name` upwards; ends at a root, at an unknown link, or where a loop closes."""
-        path = []
-        while name in self.above and self.above[name] not in path:
+        path, seen = [], set()
+        while name in self.above and name not in seen:
+            seen.add(name)
             path.append(self.above[name])
             name = end(path[-1], "parent")
         return path
 
     @cached_property
     def rings(self):
-        """Lists of joints that close a loop."""
-        rings, seen = [], set()
-        for name in self.link:
-            path = self.path_up(name)
-            top = end(path[-1], "parent") if path else None
-            if top in self.above and not seen & set(map(id, path)):
-                rings.append(path[path.index(self.above[top]):])
-            seen |= set(map(id, path))
+        """Lists of joints, from below upwards, that close a loop."""
+        rings, walk_of = [], {}
+        for start in self.link:
+            name, walk = start, []
+            while name in self.above and name not in walk_of:
+                walk_of[name] = start
+                walk.append(name)
+                name = end(self.above[name], "parent")
+            if walk and walk_of.get(name) == start:
+                rings.append([self.above[link] for link in walk[walk.index(name):]])
         return rings
 
     @cached_property
@@ -337,28 +349,47 @@ class Robot:
         """{link's name: (name of the first link of its rigid body, pose in that link)}, joined by fixed joints."""
         bodies = {}
         for name in self.link:
-            T, first = np.eye(4), name
-            for joint in self.path_up(name):
-                if joint.get("type") != "fixed" or end(joint, "parent") not in self.link:
-                    break
-                T, first = pose(joint) @ T, end(joint, "parent")
-            bodies[name] = (first, T)
+            walk = {}
+            while name not in bodies:
+                joint = self.above.get(name)
+                parent = None if joint is None or joint.get("type") != "fixed" else end(joint, "parent")
+                if parent not in self.link or parent in walk:
+                    bodies[name] = name, np.eye(4)
+                else:
+                    walk[name], name = joint, parent
+            for child, joint in reversed(walk.items()):
+                first, T = bodies[end(joint, "parent")]
+                bodies[child] = first, T @ pose(joint)
         return bodies
 
-    @_once
+    @cached_property
+    def _members(self):
+        members = {}
+        for name, (first, _) in self.body.items():
+            members.setdefault(first, []).append(name)
+        return members
+
+    @cached_property
+    def carries(self):
+        """{first link of a body: number of moving joints that hang on it}"""
+        return Counter(self.body[end(joint, "parent")][0] for joint in self.moving if end(joint, "parent") in self.body)
+
     def welded(self, name):
         """Names of the links that are one rigid body with link `name`."""
-        return [other for other, (first, _) in self.body.items() if first == self.body[name][0]]
+        return self._members[self.body[name][0]]
 
     def is_moved(self, name):
         """Does a moving joint carry link `name`, or is it one with the root?"""
         return name in self.body and self.body[name][0] in self.above
 
+    @cached_property
+    def _solid(self):
+        return {link.get("name") for _, link, _, moments, _ in self.tensors if moments[0] > 1e-9 * moments[2]}
+
     def may_be_a_point(self, link):
         """Is this link fixed to another one that has inertia, or one with the root, so that its own does not matter?"""
         name = link.get("name")
-        solid = {other.get("name") for _, other, _, moments, _ in self.tensors if moments[0] > 1e-9 * moments[2]}
-        return not self.is_moved(name) or bool(solid & set(self.welded(name)) - {name})
+        return not self.is_moved(name) or any(other in self._solid for other in self.welded(name) if other != name)
 
     # ---- shapes
 
@@ -519,7 +550,7 @@ def rule(name, severity, each, why, cure):
 
 
 def _maybe(word, names):
-    near = difflib.get_close_matches(str(word), [name for name in names if name], n=1)
+    near = difflib.get_close_matches(str(word)[:80], [name for name in names if name and len(name) < 80][:300], n=1)
     return f"; {near[0]!r}?" if near else ""
 
 
@@ -534,7 +565,7 @@ def _three(moments):
 
 for _name, _severity, _what, _why, _cure in (        # what `read_xml` refuses
     ("unreadable", "error", "file missing or not readable", "there is nothing to check", "check the path"),
-    ("too-large", "error", "over 10 MB, 200 000 elements or 100 levels", "no arm needs that; it may be made to stall readers", "put meshes into their own files"),
+    ("too-large", "error", "over 10 MB, 100 000 elements, 100 levels or attributes", "no arm needs that; it may be made to stall readers", "put meshes into their own files"),
     ("malformed-xml", "error", "not well-formed XML", "every loader stops here", "mend the tag at or before this line"),
     ("entity", "error", "XML entities", "they can fill the memory or read other files (entity bomb, external entity)", "write the text out, without <!ENTITY …>"),
     ("xacro", "warning", "xacro file that could not be expanded", "nothing behind it was checked", "expand it yourself (xacro FILE > FILE.urdf) and check the result"),
@@ -606,7 +637,7 @@ def _(robot, node):
     """an attribute that should be numbers and is not"""
     for name in sorted(set(node.attrib) & set(ATTRIBUTES[node.tag]) - TEXTS):
         if "$" not in node.get(name) and np.isnan(values(node, name, COUNTS.get(name, 1))).any():
-            yield node, f"{name}={node.get(name)!r}, expected {COUNTS.get(name, 'a')} finite number{'s' * (name in COUNTS)}"
+            yield node, f"{name}={node.get(name)[:60]!r}, expected {COUNTS.get(name, 1)} finite number{'s' * (name in COUNTS)}"
 
 
 # ---- the tree
@@ -664,7 +695,7 @@ def _(robot, node, joint, axis):
     """an axis without length"""
     return "axis 0 0 0" if np.linalg.norm(axis) < 1e-9 else None
 
-@rule("axis-not-unit", "warning", "axes", "some loaders take the length as a factor on the joint's motion", "divide by its length")
+@rule("axis-not-unit", "warning", "axes", "URDF asks for length 1: Pinocchio and MuJoCo divide by it, a loader that does not moves the joint wrong", "divide by its length")
 def _(robot, node, joint, axis):
     """an axis that is not of length 1"""
     length = np.linalg.norm(axis)
@@ -679,10 +710,9 @@ def _(robot, node, joint, axis):
 def _(robot, node, joint, axis):
     """two joints in a row that turn about the same line"""
     first, T = robot.body.get(end(joint, "parent"), (None, None))
-    before = [(other, v) for _, other, v in robot.axes if other is robot.above.get(first)]
-    beside = [other for other in robot.moving if robot.body.get(end(other, "parent"), (None,))[0] == first]
+    before = [pair for pair in (robot.axis_of.get(robot.above.get(first)),) if pair]
     turning = all(one.get("type") != "prismatic" and one.find("mimic") is None for one in (joint, *(other for other, _ in before)))
-    if before and len(beside) == 1 and turning and not robot.rings:
+    if before and robot.carries[first] == 1 and turning and not robot.rings:
         T, (other, v) = T @ pose(joint), before[0]
         u, lengths = T[:3, :3] @ axis, np.linalg.norm(v) * np.linalg.norm(axis)
         if 0 < lengths and np.linalg.norm(np.cross(u, v)) < 1e-3 * lengths and np.linalg.norm(np.cross(v, T[:3, 3])) < 1e-4 * np.linalg.norm(v):
@@ -741,13 +771,16 @@ def _(robot, root):
 def _(robot, root):
     """a link that moves and has no mass"""
     heavy = {link.get("name") for _, link, mass in robot.masses if mass != 0}
-    weightless = []
+    weightless, above_mass = [], set()
+    for name in heavy:
+        while name in robot.above and robot.above[name] not in above_mass:
+            above_mass.add(robot.above[name])
+            name = end(robot.above[name], "parent")
     for joint in robot.moving:
         name = end(joint, "child")
-        if name in robot.link and robot.body[name][0] == name and not heavy & set(robot.welded(name)):
-            below = any(joint in robot.path_up(other) for other in heavy)
+        if name in robot.link and robot.body[name][0] == name and heavy.isdisjoint(robot.welded(name)):
             seen = any(robot.link[other].find(tag) is not None for other in robot.welded(name) for tag in ("visual", "collision"))
-            weightless += [robot.link[name]] if seen or not below else []      # a frame between two joints needs no mass
+            weightless += [robot.link[name]] if seen or joint not in above_mass else []      # a frame between two joints needs no mass
     if weightless and not heavy:
         return f"no link has a mass, though these move: {_listed(link.get('name') for link in weightless)}"
     return [(link, "moves, and neither it nor what is fixed to it has a mass") for link in weightless]

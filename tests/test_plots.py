@@ -244,9 +244,19 @@ def test_moved_arm_equals_one_built_in_that_posture(arm):
     moved = plots.ArmArtist(ax, arm)
     for q in postures(arm):
         moved.set(q)
-        built = plots.ArmArtist(ax, arm, q)
-        gap, _ = cKDTree(body(ax, built).reshape(-1, 3)).query(body(ax, moved).reshape(-1, 3))
+        T = link_frames(arm, q)
+        built = np.concatenate([quads for quads, *_ in plots._arm_parts(arm, T, T[-1] @ arm.tool, ax.solids.floor, None)])
+        gap, _ = cKDTree(built.reshape(-1, 3)).query(body(ax, moved).reshape(-1, 3))
         assert gap.max() < 0.5 * arm.radius.max()                        # tubes and balls may be turned by a part of a facet
+
+
+def test_another_arm_takes_its_place():
+    fig, ax = plots.space()
+    artist, short = plots.ArmArtist(ax, load_arm("cobot6")), replace(load_arm("cobot6"), a=[0, 0.1, 0.05, 0, 0, 0])
+    artist.arm = short
+    q = np.array([0.5, 0.9, -0.4, 0.6, -1.0, 0.3])
+    artist.set(q)
+    assert (body(ax, artist) == body(ax, plots.ArmArtist(ax, short, q))).all()
 
 
 def test_every_frame_of_the_arm_is_drawn_where_it_is():

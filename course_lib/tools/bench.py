@@ -6,7 +6,7 @@ A promise that the course makes is shown beside the row with "ok" or "OVER".
 
 To add a row, write a function that takes a `Size` and yields `Row`s, and put it into GROUPS.
 
-Public names: `Row`, `Size`, `GROUPS`, `interleaved`, `summary`, `table`, `document`, `measure`.
+Public names: `Row`, `Size`, `GROUPS`, `interleaved`, `summary`, `table`, `document`, `machine`, `measure`.
 """
 
 import argparse
@@ -136,12 +136,34 @@ def _show(numbers):
     return f"{median:.{digits}f}", f"± {half:.{digits}f}"
 
 
-def document(summaries: list[dict]) -> dict:
-    """What goes into the JSON file."""
+def machine() -> dict:
+    """Where this is measured; load is the number of busy processes over the last minute, None if not known."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    machine = {"python": platform.python_version(), "numpy": np.__version__, "system": platform.system(),
-               "processor": platform.machine(), "cores": os.cpu_count(), "load": load}
-    return {"machine": machine, "ratio": "peer/ours: above 1 means that ours is faster", "rows": summaries}
+    return {"python": platform.python_version(), "numpy": np.__version__, "system": platform.system(),
+            "processor": platform.machine(), "cores": os.cpu_count(), "load": load}
+
+
+def machine_line(place: dict) -> str:
+    """The machine in one line, with a warning where others keep it busy."""
+    line = f"Python {place['python']}, NumPy {place['numpy']}, {place['system']}, {place['cores']} cores"
+    if place["load"] is not None:
+        line += f", load {place['load']:.1f} at the start"
+        if place["load"] > place["cores"] / 2:
+            line += ": others are busy here, so times are too long; compare only within a row"
+    return line
+
+
+def document(place: dict, summaries: list[dict]) -> dict:
+    """What goes into the JSON file."""
+    return {"machine": place, "ratio": "peer/ours: above 1 means that ours is faster", "rows": summaries}
+
+
+def guarded(name: str, rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows, and where they break off a row that says why: the other numbers are still wanted."""
+    try:
+        yield from rows
+    except Exception as error:
+        yield Row(name, note=f"failed: {type(error).__name__}: {error}".splitlines()[0])
 
 
 # ---- fk -------------------------------------------------------------------------------------
@@ -217,18 +239,23 @@ def toolbox_calls(arm):
 def bench_redraw(size: Size) -> Iterator[Row]:
     """From new values to the bytes of the picture, in the kernel."""
     for lesson in lessons(size):
-        for i, (build, draw, explorer) in enumerate(explorers_of(lesson), 1):
-            rng = np.random.default_rng(i)
-            postures = iter([random_values(explorer.controls, rng) for _ in range(3 * (size.redraws + 1))])
-            times = interleaved({"ours": lambda: explorer.set(**next(postures)),
-                                 "draw all, same figure": full_redraw(build, draw, postures),
-                                 "new figure (interact)": lambda: new_figure(build, draw, next(postures))}, size.redraws)
-            if explorer.error:
-                raise RuntimeError(f"{lesson.name}, explorer {i}: {explorer.error}")
-            solid = any(ax.name == "3d" for ax in build()[0].axes)
-            times = scaled(times, 1e3)
-            yield Row(f"{lesson.stem[:2]} explorer {i} ({'3D' if solid else '2D'}), redraw", "ms", times.pop("ours"), times,
-                      at_most=50 if solid else 25)
+        yield from guarded(f"{lesson.stem[:2]} redraw", redraw_rows(lesson, size))
+
+
+def redraw_rows(lesson, size):
+    """A row for each explorer of a lesson; all contenders draw the same number of random postures."""
+    for i, (build, draw, explorer) in enumerate(explorers_of(lesson), 1):
+        rng = np.random.default_rng(i)
+        postures = iter([random_values(explorer.controls, rng) for _ in range(3 * (size.redraws + 1))])
+        times = interleaved({"ours": lambda: explorer.set(**next(postures)),
+                             "draw all, same figure": full_redraw(build, draw, postures),
+                             "new figure (interact)": lambda: new_figure(build, draw, next(postures))}, size.redraws)
+        if explorer.error:
+            raise RuntimeError(f"explorer {i}: {explorer.error}")
+        solid = any(ax.name == "3d" for ax in build()[0].axes)
+        times = scaled(times, 1e3)
+        yield Row(f"{lesson.stem[:2]} explorer {i} ({'3D' if solid else '2D'}), redraw", "ms", times.pop("ours"), times,
+                  at_most=50 if solid else 25)
 
 
 def lessons(size):
@@ -329,13 +356,17 @@ def bench_key(size: Size) -> Iterator[Row]:
         with start_lab(size.notebooks) as lab:
             yield key_both_ways(lab, size)
             for lesson in lessons(size):
-                with lab.open(lesson.name) as page:
-                    page.run_all()
-                    for i, explorer in enumerate(page.explorers(), 1):
-                        yield Row(f"{lesson.stem[:2]} explorer {i}, key to picture", "ms", explorer.key_to_picture(size.presses),
-                                  at_most=150)
+                yield from guarded(f"{lesson.stem[:2]} key to picture", key_rows(lab, lesson, size))
     except NoBrowser as reason:
         yield Row("key to picture", note=str(reason))
+
+
+def key_rows(lab, lesson, size):
+    """A row for each explorer of a lesson."""
+    with lab.open(lesson.name) as page:
+        page.run_all()
+        for i, explorer in enumerate(page.explorers(), 1):
+            yield Row(f"{lesson.stem[:2]} explorer {i}, key to picture", "ms", explorer.key_to_picture(size.presses), at_most=150)
 
 
 def key_both_ways(lab, size):
@@ -384,8 +415,13 @@ def bench_import(size: Size) -> Iterator[Row]:
 def bench_lesson(size: Size) -> Iterator[Row]:
     """A lesson from top to bottom in a fresh kernel."""
     for lesson in lessons(size):
-        times = [seconds_of(lambda: run_notebook(lesson)) for _ in range(size.long_repeats)]
-        yield Row(f"{lesson.stem}, run", "s", times, at_most=30)
+        yield from guarded(f"{lesson.stem[:2]} run", lesson_rows(lesson, size))
+
+
+def lesson_rows(lesson, size):
+    """The row of one lesson."""
+    times = [seconds_of(lambda: run_notebook(lesson)) for _ in range(size.long_repeats)]
+    yield Row(f"{lesson.stem}, run", "s", times, at_most=30)
 
 
 def run_notebook(path):
@@ -400,20 +436,27 @@ def run_notebook(path):
 def bench_grading(size: Size) -> Iterator[Row]:
     """A right submission of each homework, from its file to the grade book, beside nbgrader's own way."""
     try:
-        from course_lib.tools.homework import choose
         import nbgrader  # noqa: F401
     except ImportError as reason:
         yield Row("grading", note=str(reason))
         return
-    for homework in choose([]):
-        with tempfile.TemporaryDirectory(prefix="course-bench-", ignore_cleanup_errors=True) as folder:
-            room = classroom(homework, Path(folder))    # the first turn, which does not count, makes the grade books
-            times = interleaved({"ours": lambda: grade_one(homework, room),
-                                 "nbgrader autograde": lambda: nbgrader_one(homework, room)}, size.long_repeats)
-        yield Row(f"{homework.name}, grade a submission", "s", times.pop("ours"), times, at_most=3)
+    for judge in sorted(size.notebooks.glob("homework/hw[0-9][0-9]_*/judge.py")):
+        yield from guarded(f"{judge.parent.name} grading", grading_rows(judge.parent, size))
 
 
-def classroom(homework, folder):
+def grading_rows(folder, size):
+    """The row of one homework."""
+    from course_lib.tools.grading import load_homework
+
+    homework = load_homework(folder)
+    with tempfile.TemporaryDirectory(prefix="course-bench-", ignore_cleanup_errors=True) as room:
+        make_class(homework, Path(room))                # the first turn, which does not count, makes the grade books
+        times = interleaved({"ours": lambda: grade_one(homework, Path(room)),
+                             "nbgrader autograde": lambda: nbgrader_one(homework, Path(room))}, size.long_repeats)
+    yield Row(f"{homework.name}, grade a submission", "s", times.pop("ours"), times, at_most=3)
+
+
+def make_class(homework, folder):
     """A class of one, who hands in the source with its solutions; known to nbgrader too."""
     from nbgrader.apps import NbGraderAPI
 
@@ -426,7 +469,6 @@ def classroom(homework, folder):
         made = NbGraderAPI(config=nbgrader_config(folder)).generate_assignment(homework.name)
     if not made["success"]:
         raise RuntimeError(f"nbgrader could not release {homework.name}: {made['error'].strip().splitlines()[-1]}")
-    return folder
 
 
 def nbgrader_config(folder):
@@ -473,14 +515,11 @@ GROUPS = {"fk": bench_fk, "redraw": bench_redraw, "key": bench_key, "import": be
 
 
 def measure(names: list[str], size: Size) -> list[dict]:
-    """Run the named groups and return a summary of each row; a group that fails is a row that says so."""
+    """Run the named groups and return a summary of each row."""
     rows = []
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        try:
-            rows.extend(GROUPS[name](size))
-        except Exception as error:          # the other groups' numbers are still wanted
-            rows.append(Row(f"{name}", note=f"failed: {type(error).__name__}: {error}".splitlines()[0]))
+        rows.extend(guarded(name, GROUPS[name](size)))
     return [summary(row) for row in rows]
 
 
@@ -491,10 +530,11 @@ def main(arguments=None) -> int:
                         help=f"groups of rows: {', '.join(GROUPS)} (default: all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same numbers to FILE")
     options = parser.parse_args(arguments)
+    place = machine()
     summaries = measure(options.only, Size())
-    print(table(summaries))
+    print(table(summaries), machine_line(place), sep="\n\n")
     if options.json:
-        options.json.write_text(json.dumps(document(summaries), indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(document(place, summaries), indent=1) + "\n", encoding="utf-8")
     failed = any(said["note"].startswith("failed") for said in summaries)
     over = any(not p["kept"] for said in summaries for p in said["promises"])
     return int(failed or over)

@@ -15,7 +15,8 @@ def matrices(rng):
     beyond_90 = dh.dh_matrix(0.3, 2.0, 0.2, -2.4)
     negative_a = dh.dh_matrix(-0.4, -0.6, 0.1, 0.4)
     random = [dh.dh_matrix(*rng.uniform((-1, -3, -1, -3), (1, 3, 1, 3))) for _ in range(6)]
-    return [(A,) for A in (plain_row, beyond_90, negative_a, dh.dh_matrix(0.0, 0.0, 0.2, 1.0), *random)]
+    quarter_turn = dh.dh_matrix(0.3, 0.5, 0.2, np.pi / 2).round(12)         # as a file would store it: cos(theta) = 0
+    return [(A,) for A in (plain_row, beyond_90, negative_a, dh.dh_matrix(0.0, 0.0, 0.2, 1.0), quarter_turn, *random)]
 
 
 def row_of(A):
@@ -32,6 +33,13 @@ def same_matrix(answer, expected, args):
     return None if off < 1e-9 else f"The matrix that your row makes differs from A by up to {off:.3g}."
 
 
+def divided_by_zero(answer, expected, args):
+    """NaN or infinity can only come from a division by cos(theta) or sin(theta)."""
+    if not np.isfinite(np.asarray(answer, dtype=float)).all():
+        return "You divide by cos(theta) or sin(theta), and one of them is 0 here. Project p on x₁ instead of dividing."
+    return None
+
+
 def signs_of_x(A):
     """(±1, theta) with x turned half round, as the projection on x leaves open."""
     a, alpha, d, theta = row_of(A)
@@ -39,7 +47,7 @@ def signs_of_x(A):
 
 
 DH_ROW = Exercise(
-    "dh_row", cases=matrices, truth=row_of, compare=same_matrix,
+    "dh_row", cases=matrices, truth=row_of, compare=same_matrix, diagnose=divided_by_zero,
     mistakes=[
         Mistake(lambda A: (np.hypot(A[0, 3], A[1, 3]), *row_of(A)[1:]),
                 "The root of a sum of squares is never negative, but a may be. Project p on the direction of x₁ instead."),
@@ -51,6 +59,12 @@ DH_ROW = Exercise(
                 "arctan of a quotient can't tell (+, +) from (-, -): half of all angles come out half a turn wrong. arctan2 keeps both signs."),
         Mistake(lambda A: (row_of(A)[0], row_of(A)[1], A[2, 3], np.arccos(A[0, 0])),
                 "arccos is never negative, so every negative theta comes out with the wrong sign. Use sine and cosine together: arctan2."),
+        Mistake(lambda A: (row_of(A)[0], np.arccos(A[2, 2]), A[2, 3], np.arccos(A[0, 0])),
+                "arccos is never negative, so negative angles come out with the wrong sign. Use sine and cosine together: arctan2."),
+        Mistake(lambda A: (row_of(A)[0], np.arctan(A[2, 1] / A[2, 2]), A[2, 3], np.arctan(A[1, 0] / A[0, 0])),
+                "arctan of a quotient mixes up opposite quadrants, and fails at 90°. arctan2 takes both parts and keeps their signs."),
+        Mistake(lambda A: tuple(row_of(A)[i] for i in (3, 2, 0, 1)),
+                "The order is (a, alpha, d, theta), as in the table. Yours looks like (theta, d, a, alpha), the order of the moves."),
         Mistake(lambda A: (A[0, 3], *row_of(A)[1:]),
                 "A[0, 3] is a·cos(theta), not a. It is right only where theta = 0."),
         Mistake(lambda A: (*row_of(A)[::-1],),
@@ -94,6 +108,24 @@ def same_tool(answer, expected, args):
     return f"At q = 0 your tool is right, but {where} takes it {1e3 * off.max():.0f} mm away: an axis points elsewhere."
 
 
+COLUMN_ORDERS = {"theta, d, a, alpha": (2, 3, 1, 0), "a, d, alpha, theta": (0, 2, 1, 3), "d, theta, a, alpha": (2, 3, 0, 1),
+                 "alpha, a, theta, d": (1, 0, 3, 2), "alpha, a, d, theta": (1, 0, 2, 3)}
+
+
+def read_otherwise(answer, expected, args):
+    """Would the table be right in another column order, or in the modified convention?"""
+    rows = np.asarray(answer, dtype=float)
+    if rows.shape != (4, 4):
+        return None
+    for name, order in COLUMN_ORDERS.items():
+        if same_tool(rows[:, order], expected, args) is None:
+            return f"Your numbers are right, but your columns look like ({name}). Asked for is (a, alpha, d, theta)."
+    shifted = np.column_stack([np.r_[rows[1:, :2], [[0.12, 0]]], rows[:, 2:]])
+    if same_tool(shifted, expected, args) is None:
+        return "This is the modified table. Here the standard one is asked for: a and alpha stand one row earlier."
+    return None
+
+
 def changed(**cells):
     """CRANE with some cells changed: changed(r1c0=...) is row 1 (from 0), column 0."""
     rows = [list(row) for row in CRANE]
@@ -103,7 +135,7 @@ def changed(**cells):
 
 
 CRANE_TABLE = Exercise(
-    "crane_table", truth=CRANE, compare=same_tool,
+    "crane_table", truth=CRANE, compare=same_tool, diagnose=read_otherwise,
     mistakes=[
         Mistake(changed(r1c0=0, r3c3=-H), "Axes 2 and 3 don't meet: axis 3 passes 6 cm above axis 2. That bridge is an a in row 2."),
         Mistake(changed(r1c3=0, r3c3=0), "x₂ points along the bridge from axis 2 to axis 3, which is straight up at q = 0. So theta of row 2 is not 0."),
@@ -158,12 +190,27 @@ def pose(table, q):
     return T
 
 
+def part_by_part(answer, expected, args):
+    """Which part of the answer is wrong: the a and alpha columns, the d and theta columns, or the tool?"""
+    rows, (table, tool) = args[0], (np.asarray(part, dtype=float) for part in answer)
+    right = np.asarray(expected[0])
+    if np.allclose(table[1:, :2], rows[0, :2]) and len(rows) > 2:
+        return "All a and alpha are those of the first row: you overwrote each pair before it was used. Work on a copy."
+    if not np.allclose(table[:, 2:], right[:, 2:]):
+        return "d and theta have changed. They belong to joint i in both conventions and stay in their row."
+    if np.allclose(table[:-1, :2], rows[1:, :2]):
+        return "a and alpha move one row down, not up: they describe the bridge *before* the joint of their new row."
+    if np.allclose(table, right):
+        return "The table is right, the tool is not. It gets the last row's a and alpha, and nothing else."
+    return None
+
+
 def shifted_up(rows):
     return np.column_stack([np.r_[rows[1:, 0], 0], np.r_[rows[1:, 1], 0], rows[:, 2], rows[:, 3]]), np.eye(4)
 
 
 TO_MODIFIED = Exercise(
-    "to_modified", cases=tables, truth=converted, compare=same_arm,
+    "to_modified", cases=tables, truth=converted, compare=same_arm, diagnose=part_by_part,
     mistakes=[
         Mistake(lambda rows: (converted(rows)[0], np.eye(4)),
                 "The last row's a and alpha have no row left to go to. They must go into the tool, or the tool pose is wrong unless both are 0."),
@@ -232,8 +279,20 @@ def subtracting(ours, theirs):
     return "base" if np.abs(D - D[0]).max() < 1e-9 else "rows"
 
 
+def what_varies(answer, expected, args):
+    """How far the two products are from constant, so that the learner sees what was missed."""
+    ours, theirs = args
+    behind, before = np.linalg.inv(ours) @ theirs, theirs @ np.linalg.inv(ours)
+    spread = [np.abs(D - D[0]).max() for D in (behind, before)]
+    constant = "T⁻¹T′ is constant" if expected == "tool" else "T′T⁻¹ is constant" if expected == "base" else "neither is constant"
+    if expected == "none":
+        return "Here both batches are the same."
+    return (f"Over these postures T⁻¹T′ varies by {spread[0]:.2g} and T′T⁻¹ by {spread[1]:.2g}: {constant}. "
+            "Is your tolerance 1e-9, and do you compare whole matrices?")
+
+
 WHERE = Exercise(
-    "where_is_the_fault", cases=pairs, truth=fault,
+    "where_is_the_fault", cases=pairs, truth=fault, diagnose=what_varies,
     mistakes=[
         Mistake(swapped, "You have tool and base the wrong way round. A missing tool stands behind: T′ = T · X, so it is T⁻¹T′ that stays the same."),
         Mistake(by_positions, "A constant distance is not enough: it misses everything that turns, and a base fault looks like a row. Compare whole matrices, T⁻¹T′ and T′T⁻¹."),
