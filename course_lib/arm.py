@@ -135,17 +135,21 @@ def _require_pose(name, T):
 
 
 def links_as_capsules(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
-    """Where link i begins and ends, seen in its own frame: two arrays (n, 3) [m].
+    """Where the capsule of link i begins and ends, seen in its own frame: two arrays (n, 3) [m].
 
-    Standard DH puts frame i at the far end of link i, modified DH at the near end. A prismatic
-    joint changes the length of the link before it; the length at q = 0 is given.
+    It runs from the bridge of the row before to the end of its own bridge, along d and then a, so both
+    conventions give the same bodies. Standard DH: from origin i-1 to origin i. Modified DH: from d_i
+    behind origin i to the foot on axis i+1 (for the last link, to the tool). A sliding joint changes the
+    length of its link; the length at q = 0 is given.
     """
     if arm.convention == "standard":
         back = np.stack([arm.a, arm.d * np.sin(arm.alpha), arm.d * np.cos(arm.alpha)], axis=-1)
         return -back, np.zeros_like(back)
-    a, alpha, d = arm.a[1:], arm.alpha[1:], arm.d[1:]
-    ahead = np.stack([a, -d * np.sin(alpha), d * np.cos(alpha)], axis=-1)
-    return np.zeros((arm.n, 3)), np.vstack([ahead, arm.tool[:3, 3]])
+    start, end = np.zeros((arm.n, 3)), np.zeros((arm.n, 3))
+    start[:, 2] = -arm.d
+    end[:-1, 0] = arm.a[1:]
+    end[-1] = arm.tool[:3, 3]
+    return start, end
 
 
 # ---------------------------------------------------------------- reading an arm from its file

@@ -390,7 +390,7 @@ def _drums(arm, T):
         if abs(d) < 1e-9:
             drums[i] = (p, z, 1.1 * r, r)
             continue
-        u = np.sign(d) * z if standard else -np.sign(d) * z
+        p, u = (p if standard else p - d * z), np.sign(d) * z           # from the bridge before, along d
         near, far = (max([0.0, *(o[3] for o in drums if o and np.linalg.norm(o[0] - spot) < 1e-6)]) for spot in (p, p + abs(d) * u))
         half = min(1.1 * r, max((abs(d) - 0.95 * (near + far)) / 2, 0.3 * r))
         drums[i] = (p + (0.95 * near + half) * u, z, half, r)

@@ -26,6 +26,8 @@ from xml.sax.handler import ContentHandler
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from course_lib.tools.expand_xacro import is_file, package_folder
+
 MOVING, STILL = ("revolute", "continuous", "prismatic"), ("fixed", "floating", "planar")
 MAX_BYTES, MAX_ELEMENTS, MAX_DEPTH = 10_000_000, 100_000, 100
 OSMIUM = 22_600.0               # [kg/m^3] the densest metal
@@ -266,7 +268,7 @@ class Robot:
     @cached_property
     def nodes(self):
         """(element,) for all that URDF itself defines, not the insides of extensions."""
-        found, stack = [], [self.root]
+        found, stack = [], [self.root] if self.root.tag == "robot" else []
         while stack:
             found.append((stack.pop(),))
             stack += [child for child in reversed(found[-1][0]) if child.tag in CHILDREN.get(found[-1][0].tag, ())]
@@ -420,12 +422,14 @@ class Robot:
     def _cloud(self, part):
         shape, T = part.find("geometry/*"), pose(part)
         points = None if shape is None else self.mesh(shape) if shape.tag == "mesh" else _hull(shape)
-        return None if points is None or not np.isfinite(T).all() else points @ T[:3, :3].T + T[:3, 3]
+        if points is None or not np.isfinite(T).all() or shape.tag == "mesh" and _wrong_scale(points):
+            return None
+        return points @ T[:3, :3].T + T[:3, 3]
 
     def mesh(self, node):
         """(k, 3) scaled vertices of a mesh (STL or OBJ), or None."""
         file, scale = self.mesh_file(node), values(node, "scale", 3, 1.0)
-        points = self._vertices(file) if file is not None and _is_file(file) and np.isfinite(scale).all() else None
+        points = self._vertices(file) if file is not None and is_file(file) and np.isfinite(scale).all() else None
         return None if points is None else points * scale
 
     @_once
@@ -441,42 +445,15 @@ class Robot:
             package, _, inside = rest.partition("/")
             folder = self._package(package)
             found = [f / inside for f in ([folder] if folder else []) + around]
-            if not folder and not any(map(_is_file, found)):
+            if not folder and not any(map(is_file, found)):
                 return None
         else:
             found = [Path(rest)] if scheme == "file" else [] if rest else [folder / scheme for folder in around]
-        return next(filter(_is_file, found), found[0] if found else None)
+        return next(filter(is_file, found), found[0] if found else None)
 
     @_once
     def _package(self, name):
         return package_folder(name, self.path)
-
-
-def package_folder(name: str, near) -> Path | None:
-    """Folder of a ROS package as seen from the file `near`: above it or beside what is above it, then on ROS's own paths."""
-    for above in Path(near).resolve().parents:
-        for folder in (above, above / name):
-            if folder.name == name and folder.is_dir() or _package_name(folder) == name:
-                return folder
-    for root in (os.environ.get("ROS_PACKAGE_PATH", "") + os.pathsep + os.environ.get("AMENT_PREFIX_PATH", "")).split(os.pathsep):
-        for folder in (Path(root) / name, Path(root) / "share" / name):
-            if root and folder.is_dir():
-                return folder
-    return None
-
-
-def _package_name(folder):
-    manifest = folder / "package.xml"
-    if not _is_file(manifest) or manifest.stat().st_size > 100_000:
-        return None
-    return manifest.read_text(encoding="utf-8", errors="replace").partition("<name>")[2].partition("</name>")[0].strip()
-
-
-def _is_file(path):
-    try:
-        return path.is_file()
-    except (OSError, ValueError):       # a name too long, or with a NUL
-        return False
 
 
 def _directions(count):
@@ -496,6 +473,10 @@ def _hull(shape):
     points = {"box": lambda: corners * values(shape, "size", 3), "sphere": lambda: _directions(200) * radius,
               "cylinder": lambda: ring * np.r_[radius, radius, length]}.get(shape.tag, lambda: np.array([np.nan]))()
     return points if np.isfinite(points).all() else None
+
+
+def _wrong_scale(points):
+    return not 1e-3 < np.ptp(points, axis=0).max() < 20
 
 
 def _vertices(file):
@@ -868,7 +849,7 @@ def _(robot, root):
 def _(robot, node):
     """a mesh file that is not there"""
     file = robot.mesh_file(node) if node.tag == "mesh" and node.get("filename") else None
-    return f"no file {node.get('filename')!r}" if file is not None and not _is_file(file) else None
+    return f"no file {node.get('filename')!r}" if file is not None and not is_file(file) else None
 
 @rule("mesh-unknown", "note", "files", "its meshes were not looked at", "check on a machine where the package is, or set ROS_PACKAGE_PATH")
 def _(robot, root):
@@ -881,7 +862,7 @@ def _(robot, root):
 def _(robot, node):
     """a mesh more than 20 m or less than 1 mm large"""
     points = robot.mesh(node) if node.tag == "mesh" else None
-    if points is not None and not 1e-3 < np.ptp(points, axis=0).max() < 20:
+    if points is not None and _wrong_scale(points):
         return f"{node.get('filename')!r} is {np.ptp(points, axis=0).max():.3g} m large"
     if node.tag == "mesh" and points is None and np.any(np.abs(values(node, "scale", 3, 1.0)) >= 1000):
         return f"scale {node.get('scale')}: metres to millimetres is the wrong way round"

@@ -7,7 +7,8 @@ Cells are counted from 1, markdown cells included, as `course.py refresh` does.
 """
 
 import ast
-import base64
+import dis
+import inspect
 import io
 import re
 import tokenize
@@ -149,7 +150,7 @@ def language(notebook):
     """No filler, no exclamation marks, no emoji."""
     complaints = []
     for i, cell in markdown_cells(notebook):
-        text = prose(cell.source)
+        text = re.sub(r"\$\$.*?\$\$|\$[^$\n]*\$", " ", prose(cell.source), flags=re.DOTALL)  # 3! in a formula
         for word in re.findall(r"\b(?:simply|obviously)\b", text, re.IGNORECASE):
             complaints.append(f"cell {i}: the word {word!r}")
         if "!" in text:
@@ -276,7 +277,8 @@ def explorers(notebook):
     for i, cell in found:
         if not any("image/png" in output.get("data", {}) for output in cell.outputs):
             complaints.append(f"cell {i}: an explorer without a stored picture")
-        before, below = notebook.cells[max(0, i - 3) : i - 1], notebook.cells[i : i + 2]
+        above = [c for c in notebook.cells[: i - 1] if c.cell_type == "markdown"]
+        before, below = above[-1:], notebook.cells[i : i + 2]
         asked = re.sub(r"<details>.*?</details>", "", markdown_of(before + below), flags=re.DOTALL)
         if not re.search(r"^1\. ", asked, re.MULTILINE):
             complaints.append(f"cell {i}: an explorer without numbered questions beside it")
@@ -327,7 +329,8 @@ def checkpoint_count(notebook):
 def run_solution(notebook, checkpoint, check):
     """Run a checkpoint's folded solution after the lesson's code before it; return what `check` says.
 
-    Solutions of earlier checkpoints count as written. Only statements whose names are needed are run.
+    Solutions of earlier checkpoints count as written. Of the lesson's code only those statements are run
+    that the solution needs, which leaves out figures and long computations.
     """
     solutions = {c.cell: c.solution or "" for c in checkpoints(notebook)}
     before = []
@@ -343,33 +346,68 @@ def run_solution(notebook, checkpoint, check):
 
 
 def needed(before, after):
-    """The statements of `before` that define a name which `after`, or one of them, uses."""
-    names, kept = {name for node in after for name in used_names(node)}, []
-    for node in reversed(before):
-        if defined_names(node) & names:
-            kept.append(node)
-            names |= used_names(node)
-    return kept[::-1]
+    """The statements of `before` that make what `after` uses: for each name its last binding and later changes."""
+    names = [names_of(node) for node in before]
+    todo = [(name, len(before)) for node in after for name in names_of(node).now | names_of(node).later]
+    kept, seen = set(), set()
+    while todo:
+        name, end = todo.pop()
+        if (name, end) in seen:
+            continue
+        seen.add((name, end))
+        for i in reversed(range(end)):
+            if name in names[i].bound | names[i].changed:
+                kept.add(i)
+                todo += [(other, i) for other in names[i].now] + [(other, len(before)) for other in names[i].later]
+                if name in names[i].bound and isinstance(before[i], BINDS_ANEW):
+                    break
+    return [before[i] for i in sorted(kept)]
 
 
-def used_names(node):
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+BINDS_ANEW = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+IN_PLACE = {"append", "extend", "insert", "add", "update", "sort", "setdefault", "pop"}
+COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 
 
-def defined_names(node):
-    """The names that a statement binds or changes in place (`x[0] = 1`)."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-    names = set()
-    for n in ast.walk(node):
-        if isinstance(getattr(n, "ctx", None), ast.Store):
-            while isinstance(n, ast.Subscript | ast.Attribute):
-                n = n.value
-            if isinstance(n, ast.Name):
-                names.add(n.id)
+@dataclass
+class Names:
+    """Global names that a statement reads when it runs (`now`) and when its functions are called (`later`),
+    that it binds, and whose objects it changes in place."""
+
+    now: set
+    later: set
+    bound: set
+    changed: set
+
+
+def names_of(node):
+    """Look the names up in the compiled statement, which knows local from global."""
+    module = compile(ast.fix_missing_locations(ast.Module([node], [])), "<lesson>", "exec")
+    names = Names(set(), set(), set(), changed_names(node))
+    todo = [(module, names.now)]
+    while todo:
+        code, read = todo.pop()
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+                read.add(step.argval)
+            elif step.opname in ("STORE_NAME", "STORE_GLOBAL") and code is module:
+                names.bound.add(step.argval)
+        for inner in filter(inspect.iscode, code.co_consts):
+            todo.append((inner, read if inner.co_name in COMPREHENSIONS else names.later))
     return names
+
+
+def changed_names(node):
+    """Names whose objects a statement changes: `x[0] = 1`, `x.a = 1`, `x.append(1)`."""
+    changed = set()
+    for n in ast.walk(node):
+        store = isinstance(n, ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store)
+        if store or (called_name(n) in IN_PLACE and isinstance(n.func, ast.Attribute)):
+            while isinstance(n, ast.Subscript | ast.Attribute | ast.Call):
+                n = n.func if isinstance(n, ast.Call) else n.value
+            if isinstance(n, ast.Name):
+                changed.add(n.id)
+    return changed
 
 
 # --- numbers in prose ------------------------------------------------------------------------

@@ -32,15 +32,23 @@ def test_an_arm_cannot_be_changed_in_place():
     assert dataclasses.replace(arm, alpha=-arm.alpha).alpha[0] == -arm.alpha[0]
 
 
-@pytest.mark.parametrize("convention", ["standard", "modified"])
-def test_capsules_run_from_one_frame_to_the_next(convention):
-    """Drawn in the world, link i begins where link i-1 ends."""
-    arm = load_arm("cobot6")
-    arm = arm if convention == "standard" else to_modified(arm)
-    frames = link_frames(arm, np.random.default_rng(1).uniform(-2, 2, arm.n))
-    start, end = links_as_capsules(arm)
-    world = lambda p: np.einsum("nij,nj->ni", frames[1:, :3, :3], p) + frames[1:, :3, 3]
-    assert np.allclose(world(start)[1:], world(end)[:-1], atol=1e-12)
+def capsules_in_the_world(arm, q):
+    frames = link_frames(arm, q)[1:]
+    return [np.einsum("nij,nj->ni", frames[:, :3, :3], p) + frames[:, :3, 3] for p in links_as_capsules(arm)]
+
+
+@pytest.mark.parametrize("name", LIBRARY_ARMS)
+def test_capsules_form_a_chain_and_do_not_depend_on_the_convention(name):
+    """Drawn in the world, link i begins where link i-1 ends, whatever convention describes it."""
+    arm = load_arm(name)
+    q = np.random.default_rng(1).uniform(-2, 2, arm.n)
+    for other in (arm, to_modified(arm)):
+        start, end = capsules_in_the_world(other, q)
+        assert np.allclose(start[1:], end[:-1], atol=1e-12)
+        assert np.allclose(start[0], arm.base[:3, 3], atol=1e-12)
+    if arm.convention == "standard":
+        for ours, theirs in zip(capsules_in_the_world(arm, q), capsules_in_the_world(to_modified(arm), q)):
+            assert np.allclose(ours, theirs, atol=1e-12)
 
 
 def test_solid_cylinders_have_the_inertia_that_pinocchio_gives_them():

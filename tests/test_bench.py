@@ -128,6 +128,25 @@ def test_peers_give_the_same_poses():
         np.testing.assert_allclose(poses, fk(arm, q), atol=1e-12)
 
 
+def test_jacobian(tiny):
+    batch, one = bench.bench_jacobian(tiny)
+    assert set(batch.faster_than) == set(batch.peers) >= {"Robotics Toolbox jacob0", "Robotics Toolbox ets().jacob0"}
+    assert all(len(times) == 20 for times in [one.ours, *one.peers.values()])
+
+
+def test_peers_give_the_same_jacobians():
+    from course_lib.arm import load_arm
+    from course_lib.kinematics import jacobian
+
+    arm = load_arm("cobot6")
+    q = np.random.default_rng(1).uniform(-2, 2, (5, 6))
+    answers = [[J(q_k) for q_k in q] for J in bench.toolbox_jacobians(arm).values()]
+    if importlib.util.find_spec("pinocchio"):
+        answers.append(bench.pinocchio_jacobians(arm, q)())
+    for answer in answers:
+        np.testing.assert_allclose(answer, jacobian(arm, q), atol=1e-12)
+
+
 def test_redraw(tiny):
     row, = bench.bench_redraw(tiny)
     assert row.name == "07 explorer 1 (2D), redraw" and row.at_most == 25

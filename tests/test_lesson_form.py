@@ -207,7 +207,7 @@ def test_every_rule_is_shown_to_fail():
 
 GOOD = [
     (rules.cell_length, lesson(code(LINES_26, tags=["key-algorithm"]))),
-    (rules.language, lesson(new_markdown_cell("`a != b`, ![arm](arm.png) and\n\n```python\nprint('Hi!')\n```"))),
+    (rules.language, lesson(new_markdown_cell("`a != b`, ![arm](arm.png), $x/3!$ and\n\n```python\nprint('Hi!')\n```"))),
     (rules.outputs_are_stored, lesson(code("def f():\n    print(1)"), code("np.set_printoptions(precision=3)"), code("f(1);"))),
     (rules.no_machine_paths, lesson(new_markdown_cell("Turn it by a/home/b, see data/arms, 1/2."))),
     (rules.no_timings, lesson(code("t = perf_counter()\nprint(t)", say("3.2 ms\n"), tags=["nbval-ignore-output"]))),
@@ -257,8 +257,9 @@ class Judged:
 
 
 def test_a_solution_runs_after_the_lessons_code():
-    extra = [code("import math as m"), code("base = [2]\nbase[0] = 3\n1 / 0")]
-    extra += checkpoint("first", "def x(k):\n    return k + base[0]")
+    setup = "base = [1 / 0]\nbase = [2]\nbase[0] = 3\nk = 1 / 0"  # only what is needed is run
+    extra = [code("import math as m"), code(setup), code("def twice(k):\n    return half * k * 4"), code("half = .5")]
+    extra += checkpoint("first", "def x(k):\n    return k + base[0] + twice(0)")
     extra += checkpoint("second", "y = m.floor(x(1.5))", answer="y")
     notebook = lesson(*extra)
     first, second = rules.checkpoints(notebook)[:2]

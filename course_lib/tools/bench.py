@@ -233,6 +233,57 @@ def toolbox_calls(arm):
     return (lambda q: robot.fkine(q).A), robot.ets().eval
 
 
+# ---- jacobian -------------------------------------------------------------------------------
+
+
+def bench_jacobian(size: Size) -> Iterator[Row]:
+    """World Jacobians of many postures, and of one."""
+    from course_lib.arm import load_arm
+    from course_lib.kinematics import jacobian
+
+    arm = load_arm("cobot6")
+    q = np.random.default_rng(0).uniform(arm.q_min, arm.q_max, (size.configurations, arm.n))
+    few = q[: max(1, size.configurations // 10)]        # enough for a loop of 10 µs a turn
+    peers = {}
+    with contextlib.suppress(ImportError):              # no wheel for Windows
+        peers["Pinocchio loop"] = pinocchio_jacobians(arm, q)
+    times = scaled(interleaved({"ours": lambda: jacobian(arm, q), **peers}, size.repeats), 1e6 / len(q))
+    slow = {name: lambda J=J: [J(q_k) for q_k in few] for name, J in toolbox_jacobians(arm).items()}
+    times |= scaled(interleaved(slow, size.long_repeats), 1e6 / len(few))
+    promised = {name: 1.0 if name == "Pinocchio loop" else 2.0 for name in times if name != "ours"}
+    yield Row(f"jacobian, batch of {size.configurations}, each", "µs", times.pop("ours"), times, faster_than=promised)
+
+    peers = {name: lambda J=J: J(q[0]) for name, J in toolbox_jacobians(arm).items()}
+    with contextlib.suppress(ImportError):
+        peers["Pinocchio"] = pinocchio_jacobians(arm, q[:1])
+    times = scaled(interleaved({"ours": lambda: jacobian(arm, q[0]), **peers}, 20 * size.repeats), 1e6)
+    yield Row("jacobian of one posture", "µs", times.pop("ours"), times)
+
+
+def pinocchio_jacobians(arm, q):
+    """A function that gives the world Jacobians (N, 6, n) of q in a loop."""
+    import engines
+    import pinocchio as pin
+
+    model, tool = engines.pinocchio_model(arm)
+    data = model.createData()
+
+    def loop():
+        J, compute = np.empty((len(q), 6, arm.n)), pin.computeFrameJacobian
+        for J_k, q_k in zip(J, q):
+            J_k[:] = compute(model, data, q_k, tool, pin.LOCAL_WORLD_ALIGNED)
+        return J
+    return loop
+
+
+def toolbox_jacobians(arm):
+    """Robotics Toolbox's two ways to one world Jacobian (6, n)."""
+    import engines
+
+    robot = engines.toolbox_robot(arm)
+    return {"Robotics Toolbox jacob0": robot.jacob0, "Robotics Toolbox ets().jacob0": robot.ets().jacob0}
+
+
 # ---- explorers ------------------------------------------------------------------------------
 
 
@@ -366,7 +417,14 @@ def key_rows(lab, lesson, size):
     with lab.open(lesson.name) as page:
         page.run_all()
         for i, explorer in enumerate(page.explorers(), 1):
-            yield Row(f"{lesson.stem[:2]} explorer {i}, key to picture", "ms", explorer.key_to_picture(size.presses), at_most=150)
+            times = presses_in_turn({"ours": explorer}, size.presses)
+            yield Row(f"{lesson.stem[:2]} explorer {i}, key to picture", "ms", times["ours"], at_most=150)
+
+
+def presses_in_turn(explorers, presses):
+    """Milliseconds from key to picture for each explorer on a page, in turn, after one turn that is not counted."""
+    turns = [{name: explorer.key_to_picture() for name, explorer in explorers.items()} for _ in range(presses + 1)]
+    return {name: [turn[name] for turn in turns[1:]] for name in explorers}
 
 
 def key_both_ways(lab, size):
@@ -380,12 +438,10 @@ def key_both_ways(lab, size):
     nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), lab.home / "both_ways.ipynb")
     with lab.open("both_ways.ipynb") as page:
         page.run_all()
-        kept = page.explorers()[0]
         box = page.tab.locator(".jp-OutputArea-output").filter(has=page.tab.locator(".widget-interact")).first
         page.until(lambda: box.locator("img").count() == 1, "interact showed no picture")
-        ours = kept.key_to_picture(size.presses)
-        theirs = ExplorerOnPage(page, box).key_to_picture(size.presses)
-    return Row("arm with six sliders, key to picture", "ms", ours, {"interact, new figure": theirs}, at_most=150)
+        times = presses_in_turn({"ours": page.explorers()[0], "interact, new figure": ExplorerOnPage(page, box)}, size.presses)
+    return Row("arm with six sliders, key to picture", "ms", times.pop("ours"), times, at_most=150)
 
 
 # ---- imports, lessons, grading --------------------------------------------------------------
@@ -510,8 +566,8 @@ def quiet():
 
 # ---- command line ---------------------------------------------------------------------------
 
-GROUPS = {"fk": bench_fk, "redraw": bench_redraw, "key": bench_key, "import": bench_import, "lesson": bench_lesson,
-          "grading": bench_grading}
+GROUPS = {"fk": bench_fk, "jacobian": bench_jacobian, "redraw": bench_redraw, "key": bench_key, "import": bench_import,
+          "lesson": bench_lesson, "grading": bench_grading}
 
 
 def measure(names: list[str], size: Size) -> list[dict]:

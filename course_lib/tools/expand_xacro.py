@@ -1,16 +1,15 @@
 """Expand one xacro file to URDF text on standard output: `python -m course_lib.tools.expand_xacro FILE`.
 
 Runs as a process of its own (see `course_lib.urdf_check.read_xml`), since a xacro file is a program: it may loop for ever or
-fill the memory. Packages named by `$(find NAME)` are looked for above and beside the file, then on ROS's own paths;
+fill the memory. Needs the standard library and xacro only, so that it starts fast. Packages named by `$(find NAME)` are looked for above and beside the file, then on ROS's own paths;
 if that fails, the folder that holds the file's own `urdf` or `robots` folder stands in for the package.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-
-from course_lib.urdf_check import package_folder
 
 OWN_FOLDERS = ("urdf", "robots", "xacro")
 
@@ -39,6 +38,34 @@ def _package(name, path):
     if folder is None:
         raise LookupError(f"package {name!r} not found near the file or on ROS_PACKAGE_PATH")
     return folder
+
+
+def package_folder(name: str, near) -> Path | None:
+    """Folder of a ROS package as seen from the file `near`: above it or beside what is above it, then on ROS's own paths."""
+    for above in Path(near).resolve().parents:
+        for folder in (above, above / name):
+            if folder.name == name and folder.is_dir() or _package_name(folder) == name:
+                return folder
+    for root in (os.environ.get("ROS_PACKAGE_PATH", "") + os.pathsep + os.environ.get("AMENT_PREFIX_PATH", "")).split(os.pathsep):
+        for folder in (Path(root) / name, Path(root) / "share" / name):
+            if root and folder.is_dir():
+                return folder
+    return None
+
+
+def _package_name(folder):
+    manifest = folder / "package.xml"
+    if not is_file(manifest) or manifest.stat().st_size > 100_000:
+        return None
+    return manifest.read_text(encoding="utf-8", errors="replace").partition("<name>")[2].partition("</name>")[0].strip()
+
+
+def is_file(path: Path) -> bool:
+    """`path.is_file()`, and False for what can be no path at all."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):       # a name too long, or with a NUL
+        return False
 
 
 def _limit_memory(size=2 << 30):

@@ -103,9 +103,9 @@ def same_tool(answer, expected, args):
         return None
     if off[0] > 1e-6:
         return f"At q = 0 your tool is {1e3 * off[0]:.0f} mm away from the star in the drawing. Begin there: walk the rows one by one."
-    alone = [i + 1 for i in range(4) if off[i + 1] > 1e-6]
-    where = f"turning joint {alone[0]} alone" if alone else "turning several joints"
-    return f"At q = 0 your tool is right, but {where} takes it {1e3 * off.max():.0f} mm away: an axis points elsewhere."
+    alone = [i for i in range(1, 5) if off[i] > 1e-6]
+    where, far = (f"turning joint {alone[0]} alone by 1 rad", off[alone[0]]) if alone else ("turning several joints", off.max())
+    return f"At q = 0 your tool is right, but {where} takes it {1e3 * far:.0f} mm away: an axis lies elsewhere."
 
 
 COLUMN_ORDERS = {"theta, d, a, alpha": (2, 3, 1, 0), "a, d, alpha, theta": (0, 2, 1, 3), "d, theta, a, alpha": (2, 3, 0, 1),
@@ -141,7 +141,8 @@ CRANE_TABLE = Exercise(
         Mistake(changed(r1c3=0, r3c3=0), "x₂ points along the bridge from axis 2 to axis 3, which is straight up at q = 0. So theta of row 2 is not 0."),
         Mistake(changed(r0c0=0), "Axis 2 stands 10 cm in front of axis 1. That bridge is missing in row 1."),
         Mistake(changed(r1c0=0.45, r2c2=0.06), "You swapped two lengths: 0.06 is the bridge between axes 2 and 3 (an a), 0.45 lies along axis 3 (a d)."),
-        Mistake(changed(r2c2=0.32), "You measured from where axis 3 is drawn. d₃ counts from the foot of the bridge at x = 0.10, to where axes 3 and 4 meet."),
+        Mistake(changed(r2c2=0.32), "You measured to where the arrow of axis 3 is drawn. d₃ counts from the foot of the bridge at x = 0.10 to where axes 3 and 4 meet."),
+        Mistake(changed(r2c2=0.13), "You measured from where the arrow of axis 3 is drawn. d₃ counts from the foot of the bridge at x = 0.10 to where axes 3 and 4 meet."),
         Mistake(changed(r0c1=-H), "In row 1 alpha turns z₀ (up) into z₁ (towards you) about x₁: by the right hand that is +90°."),
         Mistake(changed(r2c1=H), "In row 3 alpha turns z₂ (along the boom) into z₃ (towards you) about x₃, which points up: by the right hand that is -90°."),
         Mistake(changed(r3c3=0), "x₃ points up or down, but the tool lies along the boom: the last row needs a theta that turns x back."),

@@ -1,0 +1,472 @@
+import difflib
+import json
+import time
+from collections import Counter
+from fnmatch import fnmatch
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from course_lib.arm import Arm
+from course_lib.tools import check_urdf as command
+from course_lib.urdf import from_urdf, to_urdf
+from course_lib.urdf_check import RULES, Finding, check_urdf
+
+DATA = Path(__file__).resolve().parent.parent / "data" / "urdf"
+FAULTY = yaml.safe_load((DATA / "faulty" / "index.yaml").read_text(encoding="utf-8"))
+GOOD = sorted(path.stem for path in (DATA / "good").glob("*.urdf"))
+
+
+def written(folder, text, name="robot.urdf"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def rules_of(path):
+    return sorted({finding.rule for finding in check_urdf(path)})
+
+
+# ---------------------------------------------------------------- the course's own files
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_files_have_no_findings(name):
+    assert check_urdf(DATA / "good" / f"{name}.urdf") == []
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_each_faulty_file_is_found_by_its_own_rule_in_its_line_and_by_nothing_else(name):
+    row = FAULTY[name]
+    assert [(f.rule, f.line) for f in check_urdf(DATA / "faulty" / f"{name}.urdf")] == [(row["rule"], row["line"])]
+
+
+def test_every_faulty_file_is_listed():
+    assert sorted(path.stem for path in (DATA / "faulty").glob("*.urdf")) == sorted(FAULTY)
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_each_faulty_file_is_a_good_one_with_one_small_edit(name):
+    good = (DATA / "good" / f"{FAULTY[name]['made_from']}.urdf").read_text(encoding="utf-8").splitlines()
+    faulty = (DATA / "faulty" / f"{name}.urdf").read_text(encoding="utf-8").splitlines()
+    changed = [line for line in difflib.ndiff(good, faulty) if line[0] in "+-"]
+    assert 1 <= len(changed) <= 6
+
+
+def test_pinocchio_reads_most_faulty_files_without_a_word():
+    """What the lesson claims: a parser that reads a file has not checked it."""
+    pin = pytest.importorskip("pinocchio")
+    refused = set()
+    for name in FAULTY:
+        try:
+            pin.buildModelFromUrdf(str(DATA / "faulty" / f"{name}.urdf"))
+        except ValueError:
+            refused.add(name)
+    assert {"parent_misspelt", "two_roots", "loop", "tag_not_closed", "limit_left_out"} <= refused
+    assert refused.isdisjoint({"mass_negative", "inertia_copied", "axis_left_out", "rpy_in_degrees", "joint_in_millimetres",
+                               "inertial_left_out", "inertial_origin_left_out", "limit_swapped", "attribute_misspelt"})
+    assert len(refused) < len(FAULTY) / 2
+
+
+@pytest.mark.parametrize("name, at_least", [
+    ("axis_left_out", (1000, 100, 10)), ("joint_in_millimetres", (249_000, 0, 5000)), ("inertial_origin_left_out", (0, 0, 4)),
+    ("rpy_in_degrees", (0, 50, 0)), ("mass_in_grams", (0, 0, 4000)), ("com_sign", (0, 0, 3)), ("attribute_misspelt", (49, 0, 0.5))])
+def test_the_effect_of_a_fault(name, at_least):
+    pytest.importorskip("pinocchio")
+    from course_lib.tools.urdf_effect import effect
+
+    measured = effect(DATA / "good" / "cobot6.urdf", DATA / "faulty" / f"{name}.urdf", samples=300)
+    assert np.all(np.array(measured) >= at_least), measured
+
+
+def test_a_file_has_no_effect_against_itself():
+    pytest.importorskip("pinocchio")
+    from course_lib.tools.urdf_effect import effect
+
+    assert np.allclose(effect(DATA / "good" / "scara.urdf", DATA / "good" / "scara.urdf", samples=3), 0, atol=1e-9)
+
+
+# ---------------------------------------------------------------- the table
+
+SNIPPETS = {            # a few lines for each rule that no faulty file of the course shows: (text, file name)
+    "unreadable": (None, "robot.urdf"),
+    "too-large": ("<robot name='x'>" + "<link/>" * 100_001 + "</robot>", "robot.urdf"),
+    "not-a-robot": ("<sdf/>", "robot.urdf"),
+    "no-links": ("<robot name='x'/>", "robot.urdf"),
+    "attribute-missing": ("<robot name='x'><link name='a'><visual><geometry><sphere/></geometry></visual></link></robot>", "robot.urdf"),
+    "mimic": ("<robot name='x'><link name='a'/><link name='b'/><link name='c'/>" + "".join(
+        f'<joint name="{n}" type="prismatic"><parent link="a"/><child link="{n}"/><axis xyz="0 1 0"/>'
+        f'<limit lower="0" upper=".1" effort="1" velocity="1"/>{m}</joint>' for n, m in (("b", ""), ("c", '<mimic joint="b"/>'))) + "</robot>", "robot.urdf"),
+    "mesh-unknown": ('<robot name="x"><link name="a"><visual><geometry><mesh filename="package://nowhere/a.stl"/></geometry></visual></link></robot>', "robot.urdf"),
+    "incomplete": ("<robot name='x'><link name='a'><visual/></link></robot>", "robot.urdf"),
+    "macros-only": ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:property name="a" value="1"/></robot>', "robot.xacro"),
+    "xacro": ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="x"><link name="${unknown}"/></robot>', "robot.xacro"),
+}
+
+
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_rules_without_a_faulty_file(name, tmp_path):
+    text, file = SNIPPETS[name]
+    path = tmp_path / file if text is None else written(tmp_path, text, file)
+    assert name in rules_of(path)
+
+
+def test_every_rule_of_the_table_is_shown_by_a_file_or_a_snippet():
+    assert set(RULES) == {row["rule"] for row in FAULTY.values()} | set(SNIPPETS)
+
+
+def test_the_table_tells_what_why_and_cure():
+    for name, row in RULES.items():
+        assert row.name == name and row.severity in ("error", "warning", "note")
+        assert len(row.what) > 10 and len(row.why) > 10 and len(row.cure) > 5
+
+
+def test_a_finding_in_print():
+    text = str(check_urdf(DATA / "faulty" / "limit_swapped.urdf")[0])
+    assert text.startswith("limit_swapped.urdf:118: error [limit-order] joint 'joint_2' / limit: lower 2.618 lies above upper -2.618\n    fix: swap")
+
+
+def one_joint(joint='<axis xyz="0 0 1"/>', link="", kind="revolute", limit='<limit lower="-1" upper="1" effort="1" velocity="1"/>', inertial=True):
+    """A small right file; parts of it are replaced by what a test wants to see."""
+    mass = '<inertial><origin xyz="0 0 .1"/><mass value="1"/><inertia ixx=".004" ixy="0" ixz="0" iyy=".004" iyz="0" izz=".001"/></inertial>'
+    return (f'<robot name="x"><link name="a"/><link name="b">{mass if inertial else ""}{link}</link>'
+            f'<joint name="j" type="{kind}"><parent link="a"/><child link="b"/>{joint}{limit}</joint></robot>')
+
+
+@pytest.mark.parametrize("text", [
+    one_joint(),
+    one_joint('<axis xyz="0.7071 0 -0.7071"/>'), one_joint('<axis xyz="0.577 0.577 0.577"/>'),                  # rounded, not wrong
+    one_joint('<axis xyz="0 0 1"/><origin rpy="4.71238898 0 6.2831853"/>'),                                      # three quarters, a full turn
+    one_joint(limit='<limit lower="-6.9813" upper="6.9813" effort="1" velocity="1"/>'),                          # 400 degrees, a real wrist
+    one_joint(limit='<limit lower="-999999" upper="999999" effort="1" velocity="1"/>'),                          # "endless", in its own way
+    one_joint(kind="continuous", limit=""), one_joint(kind="continuous", limit='<limit effort="1" velocity="1"/>'),
+    one_joint('<axis xyz="0 0 1"/><dynamics damping="0.1" friction="0"/><safety_controller k_velocity="1"/>'),
+    one_joint(link='<visual><geometry><sphere radius=".1"/></geometry><material name="m"/></visual>'),
+    one_joint(link='<gazebo><anything at="all"/></gazebo>').replace("</robot>", "<transmission><joint name='j'/></transmission><drake:x/></robot>"),
+    "<?xml version='1.0'?><!DOCTYPE robot>" + one_joint(),
+    one_joint(inertial=False).replace("</robot>", '<link name="c"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" '
+        'izz="1"/></inertial></link><joint name="f" type="fixed"><parent link="b"/><child link="c"/></joint></robot>'),       # mass welded on
+    one_joint().replace("</robot>", '<link name="c"><inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" '
+        'izz="0"/></inertial></link><joint name="f" type="fixed"><parent link="b"/><child link="c"/></joint></robot>'),       # a point mass welded on
+    one_joint().replace('<link name="a"/>', '<link name="a"><visual><geometry><box size="30 30 .1"/></geometry></visual></link>'),    # a floor
+])
+def test_what_is_right_is_not_found_fault_with(text, tmp_path):
+    assert check_urdf(written(tmp_path, text)) == []
+
+
+@pytest.mark.parametrize("text, rule, severity, where", [
+    (one_joint('<axis xyz="0 0 1"/><origin rpy="0 0 90"/>'), "degrees", "warning", "joint 'j' / origin"),
+    (one_joint(limit='<limit lower="-90" upper="90" effort="1" velocity="1"/>'), "limit-degrees", "warning", "joint 'j' / limit"),
+    (one_joint(limit='<limit lower="-1" upper="1"/>'), "limit-missing", "error", "joint 'j' / limit"),
+    (one_joint(kind="prismatic", limit=""), "limit-missing", "error", "joint 'j'"),
+    (one_joint(inertial=False), "inertial-missing", "warning", "robot"),
+    (one_joint(link='<visual><origin xyz="0 0 400"/><geometry><box size=".1 .1 .1"/></geometry></visual>'), "millimetres", "warning", "link 'b' / visual / origin"),
+    (one_joint(link='<visual><geometry><cylinder radius="20" length="250"/></geometry></visual>'), "millimetres", "warning", "link 'b' / visual / geometry / cylinder"),
+    (one_joint(link='<weight value="3"/>'), "unknown-tag", "warning", "link 'b' / weight"),
+    (one_joint(link='<origin xyz="0 0 1"/>'), "unknown-tag", "warning", "link 'b' / origin"),
+    (one_joint(link='<visual><geometry/></visual>'), "incomplete", "error", "link 'b' / visual / geometry"),
+    (one_joint('<axis/>'), "attribute-missing", "error", "joint 'j' / axis"),
+    (one_joint('<axis xyz="0 0 nan"/>'), "bad-number", "error", "joint 'j' / axis"),
+    (one_joint('<axis xyz="0 0 1"/><mimic joint="j"/>'), "mimic-target", "error", "joint 'j' / mimic"),
+    (one_joint().replace("<robot ", "<robot xmlns:xacro='x' ").replace("</robot>", "<xacro:arm/></robot>"), "xacro-left", "error", "xacro:arm"),
+])
+def test_each_fault_is_told_by_rule_severity_and_element(text, rule, severity, where, tmp_path):
+    assert (rule, severity, where) in {(f.rule, f.severity, f.where) for f in check_urdf(written(tmp_path, text))}
+
+
+def test_a_copied_inertia_that_fits_no_cylinder(tmp_path):
+    """VALUES: .01 .01 .005 keeps the triangle inequality and is still impossible inside r = .04, l = .25 with 1.5 kg."""
+    text = to_urdf(Arm("rod", "standard", a=[0], alpha=[0], d=[0.25], theta=[0], radius=[0.04], mass=[1.5], qd_max=[1]))
+    right = 'ixx="0.0084125" ixy="0" ixz="0" iyy="0.0084125" iyz="0" izz="0.0012"'
+    assert right in text and rules_of(written(tmp_path, text)) == []
+    copied = text.replace(right, 'ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.005"')
+    finding, = check_urdf(written(tmp_path, copied))
+    assert finding.rule == "inertia-too-large" and "0.005" in finding.message and "0.0024" in finding.message
+
+
+def test_the_gravity_torque_that_a_missing_inertial_origin_loses(tmp_path):
+    """VALUES: 1.839375 N m."""
+    pin = pytest.importorskip("pinocchio")
+    base = np.eye(4)[[0, 2, 1, 3]] * [[1], [-1], [1], [1]]           # z of the joint lies level
+    text = to_urdf(Arm("rod", "standard", a=[0.25], alpha=[0], d=[0], theta=[0], radius=[0.04], mass=[1.5], qd_max=[1], base=base))
+    mass = text.index("<mass")
+    origin = text.rindex("<origin", 0, mass)
+    lost = text[:origin] + text[text.index("<mass", origin):]
+    assert rules_of(written(tmp_path, lost)) == ["inertial-origin"]
+    torque = [pin.computeGeneralizedGravity(model, model.createData(), np.zeros(1))[0] for model in map(pin.buildModelFromXML, (text, lost))]
+    assert abs(torque[0] - torque[1]) == pytest.approx(1.839375, abs=1e-9)
+
+
+def test_wrong_meshes(tmp_path):
+    def mesh(name, scale=""):
+        return one_joint(link=f'<visual><geometry><mesh filename="{name}" {scale}/></geometry></visual>')
+
+    (tmp_path / "pkg" / "urdf").mkdir(parents=True)
+    triangle = "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 300 0 0\nvertex 0 0 100\nendloop\nendfacet\nendsolid\n"
+    (tmp_path / "pkg" / "part.stl").write_text(triangle)
+    (tmp_path / "pkg" / "part.obj").write_text("v 0 0 0\nv 300 0 0\nv 0 0 100\nf 1 2 3\n")
+    (tmp_path / "pkg" / "bad.stl").write_text("vertex a b c\n")
+    (tmp_path / "pkg" / "package.xml").write_text("<package><name>arm_pkg</name></package>")
+
+    def found(text):
+        return rules_of(written(tmp_path / "pkg" / "urdf", text))
+
+    right = 'scale="0.001 0.001 0.001"'
+    assert found(mesh("package://arm_pkg/part.stl", right)) == [] == found(mesh("package://pkg/part.obj", right)) == found(mesh("../part.stl", right))
+    assert found(mesh("package://arm_pkg/part.stl")) == ["mesh-scale"] == found(mesh("../part.obj")) == found(mesh("../part.stl", 'scale="1e-6 1e-6 1e-6"'))
+    assert found(mesh("package://arm_pkg/Part.dae")) == ["mesh-missing"] == found(mesh("file:" + "//nowhere/part.stl")) == found(mesh("part" * 200))
+    assert found(mesh("package://elsewhere/part.dae")) == ["mesh-unknown"] == found(mesh("model://elsewhere/part.dae"))
+    assert found(mesh("package://elsewhere/part.stl", right)) == []         # not the package's name, but the file is there
+    assert found(mesh("../bad.stl")) == []
+
+
+# ---------------------------------------------------------------- hostile and enormous files
+
+BOMB = '<!DOCTYPE r [<!ENTITY e0 "x">' + "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 7)) + ']>\n<robot name="&e6;"/>'
+
+
+@pytest.mark.parametrize("text, rule, line", [
+    (BOMB, "entity", 1),                                                                                        # 10^6 of them
+    ("<!DOCTYPE r [\n" + "\n".join(f'<!ENTITY e{i} "x">' for i in range(200_000)) + "]>\n<robot/>", "entity", 2),
+    ('<!DOCTYPE r [<!ENTITY x SYSTEM "secret.txt">]>\n<robot name="&x;"/>', "entity", 1),
+    ('\n<!DOCTYPE r [<!ENTITY % x SYSTEM "http://localhost/x.dtd"> %x;]>\n<robot/>', "entity", 2),
+    ('<!DOCTYPE robot SYSTEM "http://localhost/x.dtd">\n<robot/>', "entity", 1),
+    ("<robot>" + "<a>" * 300_000, "too-large", 1),
+    ("<robot " + " ".join(f'a{i}="1"' for i in range(50_000)) + "/>", "too-large", 1),
+    ("<robot>\n<link></robot>", "malformed-xml", 2),
+    ("", "malformed-xml", 1), (b"\0" * 1000, "malformed-xml", 1), (b"<robot name='\xe9'/>", "malformed-xml", 1),
+    ("<?xml version='1.0' encoding='klingon'?><robot/>", "malformed-xml", None),
+    (b"\x89PNG\r\n\x1a\n", "malformed-xml", 1),
+])
+def test_hostile_files_end_in_one_clear_finding_in_seconds(text, rule, line, tmp_path):
+    start = time.process_time()
+    findings = check_urdf(written(tmp_path, text))
+    assert [(f.rule, f.line) for f in findings] == [(rule, line)] and time.process_time() - start < 8
+    with pytest.raises(ValueError, match="robot.urdf"):
+        from_urdf(tmp_path / "robot.urdf")
+
+
+def test_a_file_of_50_megabytes(tmp_path):
+    finding, = check_urdf(written(tmp_path, b"<robot>" + b"<link name='a'/>" * 3_200_000 + b"</robot>"))
+    assert finding.rule == "too-large" and "51 MB" in finding.message
+
+
+def test_a_chain_of_ten_thousand_joints_takes_seconds(tmp_path):
+    joints = "".join(f'<joint name="j{i}" type="{kind}"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+                     for i, kind in zip(range(9999), ("fixed", "revolute") * 5000))
+    path = written(tmp_path, "<robot name='x'>" + "".join(f'<link name="l{i}"/>' for i in range(10_000)) + joints + "</robot>")
+    start = time.process_time()
+    assert Counter(f.rule for f in check_urdf(path))["limit-missing"] == 4999
+    assert time.process_time() - start < 20
+
+
+def test_folders_and_odd_paths(tmp_path):
+    for path in (tmp_path, tmp_path / "no\0thing.urdf", "x" * 5000):
+        assert [f.rule for f in check_urdf(path)] == ["unreadable"]
+
+
+def test_utf_16_is_read(tmp_path):
+    assert check_urdf(written(tmp_path, ('<?xml version="1.0" encoding="utf-16"?>' + one_joint()).encode("utf-16"))) == []
+
+
+# ---------------------------------------------------------------- xacro
+
+XACRO = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="x">\n{}\n</robot>'
+
+
+@pytest.mark.parametrize("text, message", [
+    ('<xacro:include filename="$(find nowhere_pkg)/a.xacro"/><link name="a"/>', "nowhere_pkg"),
+    ('<link name="$(arg prefix)a"/>', "prefix"),
+    ("<xacro:macro name='m'><xacro:m/></xacro:macro><xacro:m/>", "recursion"),
+    ('<xacro:include filename="gone.xacro"/>', "gone.xacro"),
+])
+def test_a_xacro_file_that_cannot_be_expanded_says_why(text, message, tmp_path):
+    pytest.importorskip("xacro")
+    finding, = check_urdf(written(tmp_path, XACRO.format(text), "robot.xacro"))
+    assert finding.rule == "xacro" and message in finding.message
+
+
+def test_xacro_is_expanded_and_then_checked(tmp_path):
+    pytest.importorskip("xacro")
+    (tmp_path / "pkg" / "urdf").mkdir(parents=True)
+    written(tmp_path / "pkg" / "urdf", XACRO.format('<xacro:property name="turn" value="90"/>'), "units.xacro")
+    path = written(tmp_path / "pkg" / "urdf", XACRO.format(
+        '<xacro:include filename="$(find pkg)/urdf/units.xacro"/>' + one_joint('<axis xyz="0 0 1"/><origin rpy="0 0 ${turn}"/>')[16:-8]), "robot.urdf.xacro")
+    finding, = check_urdf(path)
+    assert (finding.rule, finding.where, finding.file) == ("degrees", "joint 'j' / origin", "robot.urdf.xacro (expanded)")
+
+
+def test_an_entity_bomb_in_a_xacro_file_is_not_even_expanded(tmp_path):
+    assert rules_of(written(tmp_path, BOMB, "robot.xacro")) == ["entity"]
+
+
+@pytest.mark.full
+def test_a_xacro_file_that_never_ends_is_stopped(tmp_path):
+    pytest.importorskip("xacro")
+    finding, = check_urdf(written(tmp_path, XACRO.format('<link name="${9**9**9}"/>'), "robot.xacro"))
+    assert finding.rule == "xacro" and "not expanded within" in finding.message
+
+
+# ---------------------------------------------------------------- real arms: every finding has been looked at
+
+LOOKED_AT = [       # files, rule, number of findings, why each of them is right
+    ("mujoco/testdata/model.urdf", None, 0, "one link, nothing wrong with it"),
+    ("*/ridgeback.urdf.xacro", None, 0, "a wheeled base, nothing wrong with it"),
+    ("rtbdata/data/test.urdf", "malformed-xml", 1, "holds the word hello and nothing else"),
+    ("*_macro.xacro", "macros-only", 1, "defines a macro that another file calls"),
+    ("*/kuka_resources/urdf/common_*.xacro", "macros-only", 1, "constants and materials for other files"),
+    ("*/accessories/hokuyo*.xacro", "macros-only", 1, "a macro"),
+    ("*/accessories/microstrain*.xacro", "macros-only", 1, "a macro"),
+    ("*/accessories/sick_*.xacro", "xacro", 1, "includes sick_lms1xx.urdf.xacro, which is not shipped"),
+    ("*/qut_frankie_description/robots/*arm.xacro", "macros-only", 1, "a macro"),
+    ("*/qut_frankie_description/robots/hand.xacro", "macros-only", 1, "a macro"),
+    ("*/qut_frankie_description/robots/*.urdf.xacro", "inertial-missing", 1, "not one <inertial> in the file"),
+    ("*/qut_frankie_description/robots/*hand*.urdf.xacro", "mimic", 1, "the second finger follows the first"),
+    ("*/dual_panda_example.urdf.xacro", "mimic", 1, "the second finger follows the first, on both arms"),
+    ("*/irb140.*", "inertial-missing", 1, "not one <inertial> in the file"),
+    ("*/irb140QT.urdf", "inertial-missing", 1, "not one <inertial> in the file"),
+    ("*/irb140.*", "limit-rate", 6, "effort is 0 at all six joints"),
+    ("*/irb140QT.urdf", "limit-rate", 6, "effort is 0 at all six joints"),
+    ("*/kuka_kr210/urdf/kr210l150.xacro", "xacro", 1, "its macro file says <property>, not <xacro:property>, so that deg is not defined"),
+    ("*/kuka_kr*/urdf/kr*0.urdf", "limit-rate", 6, "effort is 0 at all six joints"),
+    ("*/kuka_kr*/urdf/kr*pro.*", "limit-rate", 6, "effort is 0 at all six joints"),
+    ("*/kuka_kr*/urdf/kr*_2.*", "limit-rate", 6, "effort is 0 at all six joints"),
+    ("*/kuka_kr*/urdf/kr*sixx.xacro", "limit-rate", 6, "effort is 0 at all six joints"),
+    ("*/kuka_kr3/urdf/kr3r540.xacro", "limit-rate", 6, "effort is 0 at all six joints"),
+    ("*/kuka_kr5/urdf/kr5_arc.xacro", "limit-rate", 6, "effort is 0 at all six joints"),
+    ("*/kuka_kr150/urdf/kr150_2.xacro", "inertial-missing", 1, "not one <inertial> in the file"),
+    ("*/kuka_kr*/urdf/kr*sixx.xacro", "inertial-missing", 1, "not one <inertial> in the file"),
+    ("*/kuka_kr3/urdf/kr3r540.xacro", "inertial-missing", 1, "not one <inertial> in the file"),
+    ("*/lbr_iiwa_14_r820.*", "inertial-missing", 1, "not one <inertial> in the file"),
+    ("*/lbr_iiwa_14_r820.*", "limit-rate", 7, "effort is 0 at all seven joints"),
+    ("*/puma560_robot.*", "inertial-missing", 1, "not one <inertial> in the file"),
+    ("*/puma560_robot.*", "limit-rate", 6, "velocity is 0 at all six joints"),
+    ("*/al5d_robot.urdf", "inertia-not-positive", 4, "six zeros as the inertia of link1 … link4, with masses of 44 to 207 g"),
+    ("*/al5d_robot.urdf", "inertial-origin", 3, "link2, link3, link4 reach 70 to 150 mm out from the joint, where the centre of mass is put"),
+    ("*/al5d_robot.urdf", "limit-rate", 4, "velocity is 0 at all four joints"),
+    ("*/trossen_descriptions/urdf/[prvw]x[0-9]*.xacro", "inertia-too-large", 3, "ee_arm, fingers, ee_gripper: 1 g with 1e-4 or 1e-3 kg m2, as at .3 or 1 m from the axis"),
+    ("*/trossen_descriptions/urdf/[prvw]x[0-9]*.xacro", "mimic", 1, "the right finger follows the left one"),
+    ("*/trossen_descriptions/urdf/[pvw]xx*.xacro", "inertial-missing", 1, "pan and tilt: not one <inertial> in the file"),
+    ("*/xarm6.xacro", "inertia-triangle", 2, "link2: .00306 + .0236 < .0269; link3: .00202 + .0043 < .00731 kg m2"),
+]
+
+
+def shipped_files():
+    """URDF and xacro files in installed packages: {path from site-packages: file}."""
+    try:
+        import rtbdata
+    except ImportError:
+        return {}
+    packages = Path(rtbdata.__file__).parent.parent
+    known = [packages / "rtbdata", packages / "mujoco"]
+    files = [file for folder in known for end in ("*.urdf", "*.xacro") for file in folder.rglob(end)]
+    return {file.relative_to(packages).as_posix(): file for file in sorted(files)}
+
+
+def expected(name):
+    """{rule: count} by the table; the lines on *_macro.xacro and the like name their files alone."""
+    rows = [(pattern, rule, count) for pattern, rule, count, _ in LOOKED_AT if fnmatch(name, pattern)]
+    macros = [row for row in rows if row[1] == "macros-only"]
+    return {rule: count for _, rule, count in macros or rows if rule}
+
+
+@pytest.mark.parametrize("name", shipped_files())
+def test_real_files_have_no_false_alarm(name):
+    pytest.importorskip("xacro")
+    assert any(fnmatch(name, row[0]) for row in LOOKED_AT), "a new file: look at its findings first"
+    start = time.process_time()
+    findings = check_urdf(shipped_files()[name])
+    assert Counter(f.rule for f in findings) == expected(name)
+    assert time.process_time() - start < 1.0
+
+
+def test_there_are_dozens_of_real_files():
+    pytest.importorskip("rtbdata")
+    assert len(shipped_files()) > 60
+
+
+# ---------------------------------------------------------------- fuzzing: mutated files, real and our own
+
+TOKENS = ["", "0", "-1", "1e308", "nan", "0 0 0", "1 2", "x", "'", '"', "<", ">", "/>", "&", "&#0;", "]]>", "fixed", "continuous", "floating", "base_link",
+          "link_1", "é", "\0", "<link name='z'/>", "<joint/>", "<axis/>", "<inertial/>", "<mimic joint='a'/>", "<geometry/>", "package://", "${x}", "../" * 30]
+
+
+def seeds():
+    texts = [path.read_text(encoding="utf-8") for path in sorted(DATA.glob("*/*.urdf"))]
+    return texts + [file.read_text(encoding="utf-8") for name, file in shipped_files().items() if name.endswith(".urdf")]
+
+
+@st.composite
+def mutated(draw):
+    """A file with a few cuts, doublings, swaps and replacements at tag and attribute borders."""
+    import re
+
+    text = draw(st.sampled_from(seeds()))
+    for _ in range(draw(st.integers(1, 6))):
+        borders = [match.start() for match in re.finditer(r"[<>\"= ]", text)] or [0]
+        a, b = sorted((draw(st.sampled_from(borders)), draw(st.sampled_from(borders))))
+        b = min(b, a + draw(st.integers(0, 300)))
+        kind = draw(st.integers(0, 3))
+        if kind == 0:
+            text = text[:a] + text[b:]
+        elif kind == 1:
+            text = text[:b] + text[a:b] + text[b:]
+        else:
+            text = text[:a] + draw(st.sampled_from(TOKENS)) + text[a if kind == 2 else b:]
+    return text
+
+
+def survives(folder, text):
+    path = written(folder, text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    findings = check_urdf(path)
+    assert all(isinstance(f, Finding) and f.rule in RULES and f.message and f.where for f in findings)
+    try:
+        assert from_urdf(path).n > 0
+    except ValueError as error:
+        assert "robot.urdf" in str(error)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(mutated())
+def test_no_mutation_makes_it_crash(tmp_path_factory, text):
+    survives(tmp_path_factory.mktemp("fuzz"), text)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.binary(max_size=400))
+def test_no_bytes_make_it_crash(tmp_path_factory, data):
+    survives(tmp_path_factory.mktemp("fuzz"), data)
+
+
+@pytest.mark.full
+@settings(max_examples=4000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(mutated())
+def test_no_mutation_makes_it_crash_at_length(tmp_path_factory, text):
+    survives(tmp_path_factory.mktemp("fuzz"), text)
+
+
+# ---------------------------------------------------------------- the command
+
+def test_the_command_prints_and_its_exit_status_tells_the_worst(capsys):
+    good, note, warning, error = (str(DATA / name) for name in (
+        "good/cobot6.urdf", "faulty/collision_elsewhere.urdf", "faulty/com_sign.urdf", "faulty/loop.urdf"))
+    assert command.main([good]) == 0 and "cobot6.urdf: nothing found" in capsys.readouterr().out
+    assert command.main([note]) == 0 and "1 note" in capsys.readouterr().out
+    assert command.main([good, warning]) == 1 and "com_sign.urdf:70: warning [com-outside]" in capsys.readouterr().out
+    assert command.main([warning, error, good]) == 2 and command.main(["nothing.urdf"]) == 2
+
+
+def test_the_command_prints_json(capsys):
+    file = str(DATA / "faulty" / "loop.urdf")
+    assert command.main(["--json", file]) == 2
+    finding, = json.loads(capsys.readouterr().out)[file]
+    assert finding["rule"] == "loop" and finding["line"] == 153 and set(finding) == {"rule", "severity", "where", "line", "message", "fix", "file"}
+
+
+def test_the_command_without_files_is_an_error():
+    with pytest.raises(SystemExit) as stop:
+        command.main([])
+    assert stop.value.code == 2
