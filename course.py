@@ -46,6 +46,7 @@ TESTED_PYTHONS = "3.11 to 3.13"
 TOOLS = {
     "refresh": ([], "run lessons again and store their outputs"),
     "homework": (["homework"], "list, release and grade the homework"),
+    "check-urdf": ([], "find the faults in URDF files"),
     "bench": (["test"], "measure speed side by side with other libraries"),
 }
 
@@ -493,7 +494,7 @@ COMMANDS = {"lab": lab, "test": test, **{name: tool(name) for name in TOOLS}}
 
 def usage():
     lines = ["lab        open the lessons in JupyterLab", "test       run all tests"]
-    lines += [f"{name:<10} {about}" for name, (_, about) in TOOLS.items()]
+    lines += [f"{name:<11}{about}" for name, (_, about) in TOOLS.items()]
     return __doc__.strip() + "\n\nSubcommands:\n  " + "\n  ".join(lines)
 
 

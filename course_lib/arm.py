@@ -255,11 +255,14 @@ def _with_solid_cylinders(arm: Arm) -> Arm:
     if arm.mass is None:
         raise ValueError("solid_cylinders: needs the mass of each joint's link")
     start, end = links_as_capsules(arm)
-    inertia = [_solid(m, r, v) for m, r, v in zip(arm.mass, arm.radius, end - start)]
+    inertia = [solid_inertia(m, r, v) for m, r, v in zip(arm.mass, arm.radius, end - start)]
     return replace(arm, com=(start + end) / 2, inertia=inertia)
 
 
-def _solid(mass, radius, axis):
+def solid_inertia(mass, radius, axis) -> np.ndarray:
+    """Inertia (3, 3) [kg m^2] about the centre of a solid cylinder: mass [kg], radius [m], axis (3,) its length [m] and
+    direction. A sphere where the axis has no length.
+    """
     length = np.linalg.norm(axis)
     if length < 1e-9:
         return 0.4 * mass * radius**2 * np.eye(3)

@@ -25,7 +25,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from course_lib.arm import Arm, _solid, links_as_capsules
+from course_lib.arm import Arm, links_as_capsules, solid_inertia
 from course_lib.dh import dh_matrix, mdh_matrix
 from course_lib.kinematics import fk, link_frames
 from course_lib.urdf_check import RULES, Robot, inertia_of, numbers, origin_of, read_xml
@@ -79,7 +79,7 @@ def _bodies(arm):
     mass = DENSITY * volume if arm.mass is None else arm.mass
     known = arm.mass is not None and arm.com is not None and arm.inertia is not None
     com = arm.com if known else (start + end) / 2
-    inertia = arm.inertia if known else [_solid(*item) for item in zip(mass, arm.radius, end - start)]
+    inertia = arm.inertia if known else [solid_inertia(*item) for item in zip(mass, arm.radius, end - start)]
     bodies = []
     for i, T in enumerate(_around_each_joint(arm)[1]):
         R, p = T[:3, :3], T[:3, 3]

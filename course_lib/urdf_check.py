@@ -31,7 +31,12 @@ from course_lib.tools.expand_xacro import is_file, package_folder
 MOVING, STILL = ("revolute", "continuous", "prismatic"), ("fixed", "floating", "planar")
 MAX_BYTES, MAX_ELEMENTS, MAX_DEPTH = 10_000_000, 100_000, 100
 OSMIUM = 22_600.0               # [kg/m^3] the densest metal
-_words = lambda table: {tag: names.split() for tag, names in table.items()}
+
+
+def _words(table):
+    return {tag: names.split() for tag, names in table.items()}
+
+
 CHILDREN = _words({
     "robot": "link joint material", "link": "inertial visual collision", "inertial": "origin mass inertia",
     "visual": "origin geometry material", "collision": "origin geometry material", "material": "color texture",
@@ -574,8 +579,9 @@ def _(robot, root):
 @rule("xacro-left", "error", "files", "URDF loaders skip xacro tags and cannot compute ${…}", "expand it first: xacro FILE > FILE.urdf")
 def _(robot, root):
     """xacro tags or ${…} that are not expanded"""
-    left = [node for node in root.iter() if node.tag.startswith("xacro:") or any(re.search(r"\$[{(]", text) for text in node.attrib.values())]
-    return [(node, f"<{node.tag}> needs xacro") for node in left[:1]]
+    for node in root.iter():
+        if node.tag.startswith("xacro:") or any(re.search(r"\$[{(]", text) for text in node.attrib.values()):
+            return [(node, f"<{node.tag}> needs xacro")]
 
 @rule("unknown-tag", "warning", "nodes", "it is ignored without a word, with all that is in it", "use the tag's right name and place")
 def _(robot, node):
@@ -613,7 +619,8 @@ def _(robot, node):
     missing = [repr(name) for name in REQUIRED.get(node.tag, ()) if name not in node.attrib]
     return "has no " + ", no ".join(missing) if missing else None
 
-@rule("bad-number", "error", "nodes", "it is read as zero, cut short or refused, depending on the loader", "write plain numbers with a decimal point, separated by spaces")
+@rule("bad-number", "error", "nodes",
+      "it is read as zero, cut short or refused, depending on the loader", "write plain numbers with a decimal point, separated by spaces")
 def _(robot, node):
     """an attribute that should be numbers and is not"""
     for name in sorted(set(node.attrib) & set(ATTRIBUTES[node.tag]) - TEXTS):
@@ -647,7 +654,8 @@ def _(robot, root):
             if node.get("name") is not None and first[node.get("name")] is not node:
                 yield node, f"this name is taken by the {node.tag} in line {first[node.get('name')].line}"
 
-@rule("two-parents", "error", "files", "URDF is a tree: a link hangs on one joint; some loaders read on and mix the joints up", "remove one of the joints, or make a second link")
+@rule("two-parents", "error", "files",
+      "URDF is a tree: a link hangs on one joint; some loaders read on and mix the joints up", "remove one of the joints, or make a second link")
 def _(robot, root):
     """a link that is the child of two joints"""
     for joint in robot.joints:
@@ -676,7 +684,8 @@ def _(robot, node, joint, axis):
     """an axis without length"""
     return "axis 0 0 0" if np.linalg.norm(axis) < 1e-9 else None
 
-@rule("axis-not-unit", "warning", "axes", "URDF asks for length 1: Pinocchio and MuJoCo divide by it, a loader that does not moves the joint wrong", "divide by its length")
+@rule("axis-not-unit", "warning", "axes",
+      "URDF asks for length 1: Pinocchio and MuJoCo divide by it, a loader that does not moves the joint wrong", "divide by its length")
 def _(robot, node, joint, axis):
     """an axis that is not of length 1"""
     length = np.linalg.norm(axis)
@@ -687,7 +696,8 @@ def _(robot, node, joint, axis):
     """a moving joint without an axis"""
     return f"a {joint.get('type')} joint without <axis> moves about or along x" if node is joint else None
 
-@rule("same-line", "warning", "axes", "the two do the same: the arm has one degree of freedom less than joints", "check the axis, and the rpy of the origin")
+@rule("same-line", "warning", "axes",
+      "the two do the same: the arm has one degree of freedom less than joints", "check the axis, and the rpy of the origin")
 def _(robot, node, joint, axis):
     """two joints in a row that turn about the same line"""
     first, T = robot.body.get(end(joint, "parent"), (None, None))
@@ -699,7 +709,9 @@ def _(robot, node, joint, axis):
         if 0 < lengths and np.linalg.norm(np.cross(u, v)) < 1e-3 * lengths and np.linalg.norm(np.cross(v, T[:3, 3])) < 1e-4 * np.linalg.norm(v):
             return f"turns about the same line as joint {other.get('name')!r} before it"
 
-@rule("limit-missing", "error", "axes", "a revolute or prismatic joint must say how far and how fast it goes; what is left out is 0", "add <limit lower=… upper=… effort=… velocity=…/>, or make a revolute joint continuous")
+@rule("limit-missing", "error", "axes",
+      "a revolute or prismatic joint must say how far and how fast it goes; what is left out is 0",
+      "add <limit lower=… upper=… effort=… velocity=…/>, or make a revolute joint continuous")
 def _(robot, node, joint, axis):
     """a revolute or prismatic joint without limits"""
     limit = joint.find("limit")
@@ -732,14 +744,16 @@ def _(robot, mimic, joint, target):
     if mimic.get("joint") is not None and target in (None, joint):
         return f"follows {mimic.get('joint')!r}, which is " + ("itself" if target is joint else f"no joint{_maybe(mimic.get('joint'), robot.joint)}")
 
-@rule("mimic-type", "error", "mimics", "only a joint with one degree of freedom can follow or be followed", "follow a revolute, continuous or prismatic joint")
+@rule("mimic-type", "error", "mimics",
+      "only a joint with one degree of freedom can follow or be followed", "follow a revolute, continuous or prismatic joint")
 def _(robot, mimic, joint, target):
     """a mimic between joints that cannot follow each other"""
     if target not in (None, joint) and joint.get("type") != "fixed":
         wrong = [f"joint {one.get('name')!r} is {one.get('type')}" for one in (joint, target) if one.get("type") in STILL]
         return " and ".join(wrong) or None
 
-@rule("mimic", "note", "files", "Pinocchio leaves such a joint free unless asked (mimic=True), and others drop the coupling", "make sure that your tools honour it")
+@rule("mimic", "note", "files",
+      "Pinocchio leaves such a joint free unless asked (mimic=True), and others drop the coupling", "make sure that your tools honour it")
 def _(robot, root):
     """joints that follow others"""
     followers = [(mimic, joint) for mimic, joint, target in robot.mimics if joint in robot.moving and target in robot.moving and target is not joint]
@@ -748,7 +762,9 @@ def _(robot, root):
 
 # ---- masses
 
-@rule("inertial-missing", "warning", "files", "it weighs nothing: gravity torques are too low, the mass matrix may be singular, Gazebo drops the link", "add <inertial> with mass, centre of mass (origin) and inertia")
+@rule("inertial-missing", "warning", "files",
+      "it weighs nothing: gravity torques are too low, the mass matrix may be singular, Gazebo drops the link",
+      "add <inertial> with mass, centre of mass (origin) and inertia")
 def _(robot, root):
     """a link that moves and has no mass"""
     heavy = {link.get("name") for _, link, mass in robot.masses if mass != 0}
@@ -778,19 +794,25 @@ def _(robot, inertial, link, mass):
     if mass > OSMIUM * volume:
         yield inertial.find("mass"), f"{mass:g} kg in a box of {volume * 1e3:.3g} litres: {mass / volume:.3g} kg/m³, more than osmium"
 
-@rule("inertia-not-positive", "error", "tensors", "a body with mass resists every turn; the mass matrix becomes singular, or simulators blow up", "take the inertia from CAD, about the centre of mass")
+@rule("inertia-not-positive", "error", "tensors",
+      "a body with mass resists every turn; the mass matrix becomes singular, or simulators blow up",
+      "take the inertia from CAD, about the centre of mass")
 def _(robot, tensor, link, mass, moments, axes):
     """moments of inertia that are zero or negative"""
     zero = 1e-9 * moments[2]
     return f"{_three(moments)}, expected all above zero" if moments[0] < -zero or moments[0] <= zero and not robot.may_be_a_point(link) else None
 
-@rule("inertia-triangle", "error", "tensors", "no body has it: the largest principal moment is at most the sum of the two others", "take the inertia from CAD; check signs and the order ixx ixy ixz iyy iyz izz")
+@rule("inertia-triangle", "error", "tensors",
+      "no body has it: the largest principal moment is at most the sum of the two others",
+      "take the inertia from CAD; check signs and the order ixx ixy ixz iyy iyz izz")
 def _(robot, tensor, link, mass, moments, axes):
     """moments of inertia that break the triangle inequality"""
     broken = moments[0] > 1e-9 * moments[2] and moments[0] + moments[1] < moments[2] * (1 - 1e-4)
     return f"{_three(moments)}: {moments[0]:.3g} + {moments[1]:.3g} < {moments[2]:.3g}" if broken else None
 
-@rule("inertia-too-large", "warning", "tensors", "no mass inside the link's shape can be so far from the axis", "compute it for the shape and mass (solid cylinder about its axis: m r²/2), in kg m²")
+@rule("inertia-too-large", "warning", "tensors",
+      "no mass inside the link's shape can be so far from the axis",
+      "compute it for the shape and mass (solid cylinder about its axis: m r²/2), in kg m²")
 def _(robot, tensor, link, mass, moments, axes):
     """a moment of inertia larger than the link's own shape allows, by more than half"""
     points, inertial = robot.body_shape(link), pose(link.find("inertial"))
@@ -808,7 +830,8 @@ def _(robot, tensor, link, mass, moments, axes):
     if 1e-9 * moments[2] < moments[0] and moments.mean() < least and mass <= OSMIUM * robot.volume(link) and not robot.may_be_a_point(link):
         return f"{_three(moments)}, but {mass:g} kg has at least {least:.2g} in the mean"
 
-@rule("inertial-origin", "warning", "masses", "the centre of mass then lies on the joint: gravity torque is missing", "add <origin xyz=…/> of the centre of mass to <inertial>")
+@rule("inertial-origin", "warning", "masses",
+      "the centre of mass then lies on the joint: gravity torque is missing", "add <origin xyz=…/> of the centre of mass to <inertial>")
 def _(robot, inertial, link, mass):
     """<inertial> without origin, though the link lies elsewhere"""
     origin, points = inertial.find("origin"), robot.shape(link)
@@ -817,7 +840,8 @@ def _(robot, inertial, link, mass):
         if np.any(np.abs(middle) > np.ptp(points, axis=0) / 4 + 1e-4):
             return f"no origin: the centre of mass lies on the joint, the middle of the link {np.linalg.norm(middle):.3g} m away"
 
-@rule("com-outside", "warning", "masses", "gravity acts at a point where there is nothing", "check sign, unit and frame (the link's) of the inertial origin")
+@rule("com-outside", "warning", "masses",
+      "gravity acts at a point where there is nothing", "check sign, unit and frame (the link's) of the inertial origin")
 def _(robot, inertial, link, mass):
     """a centre of mass far outside the box around the link"""
     points, com = robot.body_shape(link), pose(inertial)[:3, 3]
@@ -835,7 +859,8 @@ def _(robot, node):
     keys = ATTRIBUTES[node.tag] if node.tag in ("box", "cylinder", "sphere") else ()
     return [(node, f"{key} {node.get(key)}") for key in keys if np.any(values(node, key, COUNTS.get(key, 1)) <= 0)]
 
-@rule("collision-apart", "note", "files", "the arm collides where it is not seen; may be on purpose", "check the collision's origin against the visual's")
+@rule("collision-apart", "note", "files",
+      "the arm collides where it is not seen; may be on purpose", "check the collision's origin against the visual's")
 def _(robot, root):
     """collision and visual shapes whose boxes do not touch"""
     for link in robot.links:
@@ -845,7 +870,8 @@ def _(robot, root):
             if gap > 1e-3:
                 yield link.find("collision"), f"its box begins {gap:.3g} m away from the visual's"
 
-@rule("mesh-missing", "warning", "nodes", "the link is invisible, and nothing collides with it", "check the file's name (capital letters count) and place")
+@rule("mesh-missing", "warning", "nodes",
+      "the link is invisible, and nothing collides with it", "check the file's name (capital letters count) and place")
 def _(robot, node):
     """a mesh file that is not there"""
     file = robot.mesh_file(node) if node.tag == "mesh" and node.get("filename") else None
@@ -873,7 +899,8 @@ def _(robot, node):
     keys = {"origin": ["xyz"], **{tag: ATTRIBUTES[tag] for tag in ("box", "cylinder", "sphere")}}.get(node.tag, ())
     return [(node, f"{key} {node.get(key)}, in metres") for key in keys if np.any(np.abs(values(node, key, COUNTS.get(key, 1), 0.0)) > 10)]
 
-@rule("degrees", "warning", "nodes", "URDF angles are radians; 90 rad is a turn of 116.6 degrees", "multiply by pi/180: 90 degrees are 1.5707963267948966")
+@rule("degrees", "warning", "nodes",
+      "URDF angles are radians; 90 rad is a turn of 116.6 degrees", "multiply by pi/180: 90 degrees are 1.5707963267948966")
 def _(robot, node):
     """rpy beyond one turn"""
     if node.tag == "origin" and np.any(np.abs(values(node, "rpy", 3, 0.0)) > 2 * np.pi + 0.01):

@@ -11,7 +11,7 @@ from course_lib.dh import dh_matrix, to_modified, to_standard
 from course_lib.kinematics import fk
 from course_lib.urdf import from_urdf, to_urdf
 from course_lib.urdf_check import _expand_xacro, check_urdf, origin_of, read_xml
-from engines import LIBRARY_ARMS, pinocchio_fk, pinocchio_model
+from engines import LIBRARY_ARMS, pinocchio_model
 from strategies import arm_and_q
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "urdf"

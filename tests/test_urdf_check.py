@@ -299,6 +299,16 @@ def test_xacro_is_expanded_and_then_checked(tmp_path):
     assert (finding.rule, finding.where, finding.file) == ("degrees", "joint 'j' / origin", "robot.urdf.xacro (expanded)")
 
 
+def test_without_the_xacro_package_the_file_is_said_to_be_unsupported(monkeypatch, capsys):
+    import sys
+
+    from course_lib.tools import expand_xacro
+
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    assert expand_xacro.main("robot.xacro") == 1
+    assert "xacro files are not supported here" in capsys.readouterr().err
+
+
 def test_an_entity_bomb_in_a_xacro_file_is_not_even_expanded(tmp_path):
     assert rules_of(written(tmp_path, BOMB, "robot.xacro")) == ["entity"]
 

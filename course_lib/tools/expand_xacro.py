@@ -1,8 +1,9 @@
 """Expand one xacro file to URDF text on standard output: `python -m course_lib.tools.expand_xacro FILE`.
 
-Runs as a process of its own (see `course_lib.urdf_check.read_xml`), since a xacro file is a program: it may loop for ever or
-fill the memory. Needs the standard library and xacro only, so that it starts fast. Packages named by `$(find NAME)` are looked for above and beside the file, then on ROS's own paths;
-if that fails, the folder that holds the file's own `urdf` or `robots` folder stands in for the package.
+Runs as a process of its own (see `course_lib.urdf_check.read_xml`), since a xacro file is a program: it may loop for
+ever or fill the memory. Needs the standard library and xacro only, so that it starts fast. Packages named by
+`$(find NAME)` are looked for above and beside the file, then on ROS's own paths; if that fails, the folder that holds
+the file's own `urdf` or `robots` folder stands in for the package.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ OWN_FOLDERS = ("urdf", "robots", "xacro")
 
 def main(path: str) -> int:
     """Exit status 0, or 1 with the reason as the last line of standard error."""
-    _limit_memory()
     try:
         import xacro
         from xacro import substitution_args
     except ImportError:
         return _fail("the package xacro is not installed (pip install xacro), so xacro files are not supported here")
+    _limit_memory()
     substitution_args._eval_find = lambda name: str(_package(name, path))
     try:
         document = xacro.process_file(path)
