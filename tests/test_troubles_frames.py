@@ -22,6 +22,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LESSON = NOTEBOOKS / "01_rotations_and_frames.ipynb"
 CHECKS = NOTEBOOKS / "checks" / "01_rotations_and_frames.py"
 
+few = settings(max_examples=60, deadline=None)
 angle = st.floats(-np.pi, np.pi)
 triple = st.tuples(angle, st.floats(-1.5, 1.5), angle)
 vector = st.tuples(*[st.floats(-2, 2)] * 3).map(np.array)
@@ -84,6 +85,7 @@ def test_trouble_13_slerp_takes_the_short_way_from_dirty_input(lesson):
 # ---------------------------------------------------------------- the lesson's functions
 
 
+@few
 @given(rpy=triple)
 def test_rpy_matrix_is_fixed_xyz_and_moving_zyx(lesson, rpy):
     R = lesson["rpy_matrix"](rpy)
@@ -91,6 +93,7 @@ def test_rpy_matrix_is_fixed_xyz_and_moving_zyx(lesson, rpy):
     assert np.abs(R - Rotation.from_euler("ZYX", rpy[::-1]).as_matrix()).max() < 1e-14
 
 
+@few
 @given(k0=st.sampled_from([-2, -1, 0.3, 1]), w0=vector, w1=vector, s=st.floats(0, 1))
 def test_slerp_agrees_with_scipy(lesson, k0, w0, w1, s):
     first, second = Rotation.from_rotvec(w0), Rotation.from_rotvec(w1)
@@ -101,6 +104,7 @@ def test_slerp_agrees_with_scipy(lesson, k0, w0, w1, s):
     assert (expected.inv() * ours).magnitude() < 1e-7
 
 
+@few
 @given(w=vector)
 def test_exp_and_log_of_a_turn(lesson, w):
     R = lesson["exp_so3"](w)
@@ -108,6 +112,7 @@ def test_exp_and_log_of_a_turn(lesson, w):
     assert np.abs(lesson["exp_so3"](lesson["log_so3"](R)) - R).max() < 1e-7
 
 
+@few
 @given(exponent=st.floats(-12, -1), axis=vector.filter(lambda v: np.linalg.norm(v) > 0.1), near_pi=st.booleans())
 def test_log_is_good_near_0_and_near_180_degrees(lesson, exponent, axis, near_pi):
     theta = np.pi - 10**exponent if near_pi else 10**exponent
@@ -119,6 +124,7 @@ def test_log_is_good_near_0_and_near_180_degrees(lesson, exponent, axis, near_pi
     assert np.linalg.norm(found - w) < 1e-6 * (1 if near_pi else theta)
 
 
+@few
 @given(v=vector, w=vector)
 def test_exp_and_log_of_a_pose(lesson, v, w):
     T = lesson["exp_se3"](np.r_[v, w])
@@ -129,14 +135,15 @@ def test_exp_and_log_of_a_pose(lesson, v, w):
         assert np.abs(back - np.r_[v, w]).max() < 1e-6
 
 
+@few
 @given(w=vector, t=vector)
 def test_inverse_of_a_pose(lesson, w, t):
     T = lesson["pose"](Rotation.from_rotvec(w).as_matrix(), t)
     assert np.abs(lesson["inverse"](T) @ T - np.eye(4)).max() < 1e-13
 
 
+@few
 @given(w0=vector, w1=vector, p=vector, s=st.floats(0, 1))
-@settings(max_examples=30)
 def test_straight_motion_keeps_its_point_on_the_line(lesson, w0, w1, p, s):
     T0, T1 = (lesson["pose"](Rotation.from_rotvec(w).as_matrix(), w) for w in (w0, w1))
     T = lesson["straight"](T0, T1, s, p)

@@ -1,0 +1,322 @@
+"""Checkpoints of lesson 01: angles from a matrix, angle between quaternions, a turn about a point, angular velocity."""
+
+import numpy as np
+from scipy.spatial.transform import RigidTransform, Rotation
+
+from course_lib.check import Exercise, Mistake
+
+H = np.pi / 2
+
+
+def matrix(rpy):
+    return Rotation.from_euler("xyz", rpy).as_matrix()
+
+
+def degrees_between(R, other):
+    return np.degrees(Rotation.from_matrix(R.T @ other).magnitude())
+
+
+def as_array(answer, shape):
+    """`answer` as a finite float array of `shape`, or a sentence that says what it is instead."""
+    array = np.array([np.ravel(part)[0] if np.size(part) == 1 else part for part in answer] if isinstance(answer, list) else answer, dtype=float)
+    if array.shape != shape:
+        return f"Expected an array of shape {shape}, got {array.shape}."
+    return array if np.isfinite(array).all() else "There is an infinite number in it."
+
+
+# ---------------------------------------------------------------- rpy_from_matrix
+
+
+def matrices(rng):
+    tidy = [matrix(rpy) for rpy in [(0.4, -0.5, 0.6), (-2.5, 0.3, 2.8)]]
+    locked = [matrix((0.3, -H, 0.4)).round(6), matrix((0, -H, 0)).round(6), matrix((0.7, H, -0.5)).round(6), matrix((2.5, H, 1.9)).round(6)]
+    random = [matrix(rng.uniform((-3, -1.5, -3), (3, 1.5, 3))) for _ in range(5)]
+    return [(R,) for R in (*tidy, *locked, *random)]
+
+
+def textbook(R):
+    return np.arctan2(R[2, 1], R[2, 2]), np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])), np.arctan2(R[1, 0], R[0, 0])
+
+
+def left_over(R):
+    """Yaw and pitch first, roll from what they leave."""
+    _, pitch, yaw = textbook(R)
+    left = matrix((0, pitch, yaw)).T @ R
+    return np.arctan2(left[2, 1], left[1, 1]), pitch, yaw
+
+
+def same_rotation(answer, expected, args):
+    """The angles need not be ours: the rotation they rebuild must be."""
+    rpy = as_array(answer, (3,))
+    if isinstance(rpy, str):
+        return rpy
+    off = degrees_between(matrix(expected), matrix(rpy))
+    return None if off < 1e-3 else f"The rotation rebuilt from your angles is {off:.3g}° away from R."
+
+
+def with_an_if(R, sign):
+    """Roll = 0 at gimbal lock, yaw from the second column."""
+    if np.hypot(R[0, 0], R[1, 0]) > 1e-6:
+        return textbook(R)
+    return 0.0, np.arctan2(-R[2, 0], 0.0), sign * np.arctan2(-R[0, 1], R[1, 1])
+
+
+RPY_FROM_MATRIX = Exercise(
+    "rpy_from_matrix", cases=matrices, truth=left_over, compare=same_rotation,
+    mistakes=[
+        Mistake(textbook, "Right until pitch reaches ±90°. There all four entries that you give to arctan2 are zero, it answers 0 for roll and for yaw, "
+                          "and their sum (or difference) is lost. Undo yaw and pitch, then read roll from what is left."),
+        Mistake(lambda R: textbook(R)[::-1], "These are the right numbers in the order yaw, pitch, roll. The course's order is (roll, pitch, yaw)."),
+        Mistake(lambda R: left_over(R)[::-1], "You return yaw, pitch, roll. The course's order is (roll, pitch, yaw)."),
+        Mistake(lambda R: np.degrees(textbook(R)), "Your angles are degrees; the course, and numpy, use radians."),
+        Mistake(lambda R: np.degrees(left_over(R)), "You turn the angles into degrees at the end; keep them in radians."),
+        Mistake(lambda R: textbook(R.T), "You read the angles of the transposed matrix, the inverse rotation. Entry R[2, 0] is row 2, column 0."),
+        Mistake(lambda R: Rotation.from_matrix(R).as_euler("XYZ", suppress_warnings=True),
+                "These angles turn about moving axes x, y, z. Here the axes are fixed: R = Rz(yaw) Ry(pitch) Rx(roll)."),
+        Mistake(lambda R: (textbook(R)[0], np.arcsin(R[2, 0]), textbook(R)[2]), "R[2, 0] is minus the sine of pitch: your pitch has the wrong sign."),
+        Mistake(lambda R: (np.arctan(R[2, 1] / R[2, 2]) if R[2, 2] else 0.0, textbook(R)[1], np.arctan(R[1, 0] / R[0, 0]) if R[0, 0] else 0.0),
+                "arctan of a quotient can't tell (+, +) from (-, -): half of all angles come out half a turn wrong. arctan2 keeps both signs."),
+        Mistake(lambda R: with_an_if(R, -1.0), "Your branch at pitch = ±90° has the sign of yaw the wrong way round: with roll = 0, R[0, 1] is -sin(yaw)."),
+    ],
+    alternatives=[
+        lambda R: Rotation.from_matrix(R).as_euler("xyz", suppress_warnings=True),
+        lambda R: with_an_if(R, 1.0),
+        lambda R: [np.arctan2(R[0, 2] * np.sin(textbook(R)[2]) - R[1, 2] * np.cos(textbook(R)[2]),
+                              R[1, 1] * np.cos(textbook(R)[2]) - R[0, 1] * np.sin(textbook(R)[2])), *textbook(R)[1:]],
+        lambda R: Rotation.from_matrix(R).as_euler("ZYX", suppress_warnings=True)[::-1] + [2 * np.pi, 0, 0],
+        lambda R: np.array(left_over(R)) * [1, -1, 1] + [np.pi, np.pi, np.pi],
+    ])
+
+# ---------------------------------------------------------------- angle_between
+
+
+def tracker_pairs(rng):
+    def pair(angle, sign=1.0, lengths=(1.0, 1.0)):
+        first = Rotation.random(rng=rng)
+        axis = rng.normal(size=3)
+        second = first * Rotation.from_rotvec(angle * axis / np.linalg.norm(axis))
+        q0, q1 = (r.as_quat(canonical=True) for r in (first, second))
+        return lengths[0] * q0, np.copysign(1.0, sign) * np.copysign(lengths[1], q0 @ q1) * q1
+
+    quarter = np.array([0, 0, np.sin(H / 2), np.cos(H / 2)])
+    return [(np.array([0, 0, 0, 1.0]), quarter), (np.array([0, 0, 0, 1.0]), -quarter), pair(2.9), pair(1.1, -1.0),
+            pair(0.8, 1.0, (0.9, 1.05)), pair(2.0, -1.0, (3.0, 0.2)), pair(1e-6), pair(1e-6, -1.0, (1.001, 1.001)), pair(3.1, -1.0, (0.5, 0.5))]
+
+
+def unit(q):
+    return np.asarray(q) / np.linalg.norm(q)
+
+
+def between(q0, q1):
+    return float((Rotation.from_quat(q0).inv() * Rotation.from_quat(q1)).magnitude())
+
+
+def six_digits(answer, expected, args):
+    value = float(np.squeeze(answer))
+    return None if abs(value - expected) <= 2e-6 * expected else f"It should be {expected:.7g}; yours is {value:.7g}."
+
+
+def small_angle_lost(answer, expected, args):
+    if expected < 1e-3:
+        return ("Right for large angles, but this one is tiny. Near 1 the cosine is flat, and arccos can't bring back the digits that rounding has eaten. "
+                "Use the distance |q1 - q0|, or the vector part of the quaternion between them, with arctan2.")
+    return None
+
+
+ANGLE_BETWEEN = Exercise(
+    "angle_between", cases=tracker_pairs, truth=between, compare=six_digits, diagnose=small_angle_lost,
+    mistakes=[
+        Mistake(lambda q0, q1: 2 * np.arccos(np.clip(unit(q0) @ unit(q1), -1, 1)),
+                "q and -q are the same orientation. Where the dot product is negative you measure the long way round: up to 360°."),
+        Mistake(lambda q0, q1: 4 * np.arctan2(np.linalg.norm(unit(q1) - unit(q0)), np.linalg.norm(unit(q1) + unit(q0))),
+                "The formula is good to the last digit, but it measures to the wrong one of two points: -q1 is the same orientation as q1. Take the nearer one first."),
+        Mistake(lambda q0, q1: between(q0, q1) / 2, "That is the angle between the two points on the sphere. A quaternion holds half angles: the turn is twice as large."),
+        Mistake(lambda q0, q1: np.arccos(np.clip(abs(unit(q0) @ unit(q1)), -1, 1)),
+                "The dot product is the cosine of *half* the turn: your angles are half of the right ones, and tiny ones get lost in the arccos."),
+        Mistake(lambda q0, q1: 2 * np.arccos(np.clip(abs(q0 @ q1), -1, 1)), "You use the quaternions as they come. Divide each by its length first: only unit quaternions are orientations."),
+        Mistake(lambda q0, q1: np.degrees(between(q0, q1)), "Your angle is in degrees; the course, and numpy, use radians."),
+        Mistake(lambda q0, q1: 2 * min(np.linalg.norm(unit(q0) - unit(q1)), np.linalg.norm(unit(q0) + unit(q1))),
+                "The straight distance between two points of the sphere cuts through the ball. It fits small angles only: half of it is the sine of half of the angle on the sphere."),
+        Mistake(lambda q0, q1: np.linalg.norm(Rotation.from_quat(q1).as_rotvec() - Rotation.from_quat(q0).as_rotvec()),
+                "Turning vectors don't subtract, unless both turn about one line. Multiply: the turn between is q0* q1, then ask how far it goes."),
+    ],
+    alternatives=[
+        lambda q0, q1: 4 * np.arcsin(min(np.linalg.norm(unit(q0) - unit(q1)), np.linalg.norm(unit(q0) + unit(q1))) / 2),
+        lambda q0, q1: np.linalg.norm((Rotation.from_quat(q1) * Rotation.from_quat(q0).inv()).as_rotvec()),
+        lambda q0, q1: 2 * np.arctan2(np.linalg.norm(q0[3] * q1[:3] - q1[3] * q0[:3] - np.cross(q0[:3], q1[:3])), abs(q0 @ q1)),
+    ])
+
+# ---------------------------------------------------------------- turn_about
+
+
+def turns(rng):
+    quarter = matrix((0, 0, H))
+    return [(quarter, np.array([1.0, 0, 0])), (matrix((0.3, -0.8, 1.2)), np.array([0.2, -0.5, 0.4])), (matrix((0.3, -0.8, 1.2)), np.zeros(3)),
+            *((matrix(rng.uniform(-3, 3, 3)), rng.uniform(-1, 1, 3)) for _ in range(4))]
+
+
+def pose(R, p):
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = R, p
+    return T
+
+
+def about(R, c):
+    return pose(R, c - R @ c)
+
+
+def same_motion(answer, expected, args):
+    T = as_array(answer, (4, 4))
+    if isinstance(T, str):
+        return T
+    expected = np.asarray(expected)
+    if np.abs(T - expected).max() < 1e-9:
+        return None
+    if np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
+        return f"The bottom row of a pose is (0, 0, 0, 1); yours is {T[3].round(3).tolist()}."
+    R, c = args
+    moved = np.linalg.norm(T[:3, :3] @ c + T[:3, 3] - c)
+    if moved > 1e-9:
+        return f"The point c should stay where it is. Your matrix moves it by {moved:.3f} m."
+    return "c stays, but the rotation part is not R."
+
+
+TURN_ABOUT = Exercise(
+    "turn_about", cases=turns, truth=about, compare=same_motion,
+    mistakes=[
+        Mistake(lambda R, c: pose(R, (0, 0, 0)), "That turns about the world's origin. c has no say in it."),
+        Mistake(lambda R, c: pose(R, c), "That is shift · turn: it turns about the origin, then carries everything by c. The point c ends at R c + c."),
+        Mistake(lambda R, c: pose(R, -c), "The shift by -c comes last here. It has to come first: bring c to the origin, turn, bring it back."),
+        Mistake(lambda R, c: pose(R, R @ c), "That is turn · shift, without the way back. The point c ends at 2 R c."),
+        Mistake(lambda R, c: pose(R, R @ c - c), "The two shifts are the wrong way round: first by -c, to bring c to the origin, and by +c at the end. The rightmost matrix acts first."),
+        Mistake(lambda R, c: pose(R, -R @ c), "You bring c to the origin and turn, but you don't bring it back."),
+        Mistake(lambda R, c: pose(R.T, c - R.T @ c), "Your matrix turns the other way: its rotation part is the transposed R."),
+        Mistake(lambda R, c: pose(R, c - R.T @ c), "The shift is c - R c. You have R transposed there, as if the point were seen from turned axes."),
+        Mistake(lambda R, c: pose(R, c - R @ c).T, "You built the transposed matrix. Coordinates are columns here, so the shift stands in the last column."),
+    ],
+    alternatives=[
+        lambda R, c: pose(np.eye(3), c) @ pose(R, (0, 0, 0)) @ pose(np.eye(3), -c),
+        lambda R, c: np.vstack([np.column_stack([R, (np.eye(3) - R) @ c]), [0, 0, 0, 1]]).tolist(),
+        lambda R, c: (RigidTransform.from_translation(c) * RigidTransform.from_rotation(Rotation.from_matrix(R)) * RigidTransform.from_translation(-c)).as_matrix(),
+    ])
+
+# ---------------------------------------------------------------- angular_velocity
+
+
+def orientations(rng):
+    def pair(angle, dt):
+        first, axis = Rotation.random(rng=rng), rng.normal(size=3)
+        second = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)) * first
+        return first.as_matrix(), second.as_matrix(), dt
+
+    return [(matrix((H, 0, 0)), matrix((0, 0, 0.2)) @ matrix((H, 0, 0)), 0.1), pair(0.4, 0.5), pair(1e-4, 0.01), pair(2.0, 2.0), pair(3.0, 1.0), pair(0.0, 0.1)]
+
+
+def rotvec(R):
+    return Rotation.from_matrix(R).as_rotvec()
+
+
+def velocity(R0, R1, dt):
+    return rotvec(R1 @ R0.T) / dt
+
+
+def vee(M):
+    return np.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]]) / 2
+
+
+def same_vector(answer, expected, args):
+    w = as_array(answer, (3,))
+    if isinstance(w, str):
+        return w
+    expected = np.asarray(expected)
+    off = np.linalg.norm(w - expected)
+    return None if off <= 1e-6 * (1e-3 + np.linalg.norm(expected)) else f"Off by {off:.3g} rad/s; the body turns at {np.linalg.norm(expected):.3g} rad/s."
+
+
+def rpy_of(R):
+    return Rotation.from_matrix(R).as_euler("xyz", suppress_warnings=True)
+
+
+ANGULAR_VELOCITY = Exercise(
+    "angular_velocity", cases=orientations, truth=velocity, compare=same_vector,
+    diagnose=lambda answer, expected, args: "That is how fast, without about which axis. ω has three entries." if np.ndim(answer) == 0 else None,
+    mistakes=[
+        Mistake(lambda R0, R1, dt: rotvec(R0.T @ R1) / dt,
+                "The size is right, the axes are the tool's: R0ᵀ R1 is the turn seen in the tool. In world axes it stands on the left, R1 = D R0."),
+        Mistake(lambda R0, R1, dt: rotvec(R0 @ R1.T) / dt, "You have the way back: D R0 = R1 gives D = R1 R0ᵀ. Your ω has the wrong sign."),
+        Mistake(lambda R0, R1, dt: (rotvec(R1) - rotvec(R0)) / dt, "Turning vectors don't subtract, unless both turn about one line. Form the turn between the two first, then take its vector."),
+        Mistake(lambda R0, R1, dt: (rpy_of(R1) - rpy_of(R0)) / dt, "Rates of roll, pitch and yaw are no angular velocity: each acts about an axis of its own (the matrix E of part A)."),
+        Mistake(lambda R0, R1, dt: vee((R1 - R0) @ R0.T) / dt, "That is the small-step formula Ṙ Rᵀ. It gives sin θ for θ: too small by 2.6 % at 0.4 rad, and useless at 2 rad. Use the log."),
+        Mistake(lambda R0, R1, dt: rotvec(R1 @ R0.T), "That is the turn [rad], not the speed [rad/s]: divide by dt."),
+        Mistake(lambda R0, R1, dt: rotvec(R1 @ R0.T) * dt, "You multiplied by dt. A speed is the turn divided by the time."),
+        Mistake(lambda R0, R1, dt: np.degrees(velocity(R0, R1, dt)), "Your ω is in degrees a second; the course uses rad/s."),
+    ],
+    alternatives=[
+        lambda R0, R1, dt: R0 @ rotvec(R0.T @ R1) / dt,
+        lambda R0, R1, dt: -R1 @ rotvec(R1.T @ R0) / dt,
+        lambda R0, R1, dt: ((Rotation.from_matrix(R1) * Rotation.from_matrix(R0).inv()).as_rotvec() / dt).tolist(),
+    ])
+
+# ---------------------------------------------------------------- orientation
+
+MAKERS = {"kuka": "ZYX", "fanuc": "xyz", "kawasaki": "ZYZ"}
+
+
+def displays(rng):
+    angles = [("kuka", [20.0, 10, 0]), ("fanuc", [20.0, 10, 0]), ("kawasaki", [30.0, 45, -60]), ("abb", [0.6, 0, 0, 0.8]), ("ur", [0.0, 1.2, 0])]
+    random = [(maker, rng.uniform(-80, 80, 3).round(1).tolist()) for maker in MAKERS]
+    return angles + random + [("abb", Rotation.random(rng=rng).as_quat(canonical=True, scalar_first=True).tolist()), ("ur", rng.uniform(-1.5, 1.5, 3).tolist())]
+
+
+def read_display(maker, numbers, *, sequences=MAKERS, degrees=True, scalar_first=True, turning_vector=True, flip=False):
+    """R of a controller's display; the options are the ways to get it wrong."""
+    if maker == "abb":
+        R = Rotation.from_quat(numbers, scalar_first=scalar_first)
+    elif maker == "ur":
+        R = Rotation.from_rotvec(numbers) if turning_vector else Rotation.from_euler("xyz", numbers)
+    else:
+        R = Rotation.from_euler(sequences[maker], numbers, degrees=degrees)
+    return R.as_matrix().T if flip else R.as_matrix()
+
+
+def right_reading(maker, numbers):
+    return read_display(maker, numbers)
+
+
+def same_matrix(answer, expected, args):
+    R = as_array(answer, (3, 3))
+    if isinstance(R, str):
+        return R
+    if np.abs(R - expected).max() < 1e-9:
+        return None
+    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+        return "That is no rotation: RᵀR = 1 or det R = +1 fails."
+    return f"For {args[0]!r} you are {degrees_between(np.asarray(expected), R):.1f}° away."
+
+
+def mistake(message, **wrong):
+    return Mistake(lambda maker, numbers: read_display(maker, numbers, **wrong), message)
+
+
+ORIENTATION = Exercise(
+    "orientation", cases=displays, truth=right_reading, compare=same_matrix,
+    mistakes=[
+        mistake("KUKA's A, B, C turn about moving axes z, y, x. You took fixed ones: SciPy writes moving axes with capitals.", sequences={**MAKERS, "kuka": "zyx"}),
+        mistake("KUKA's A turns about z, not about x. You read A, B, C as roll, pitch, yaw.", sequences={**MAKERS, "kuka": "xyz"}),
+        mistake("KUKA's A turns about z, B about y, C about x. You read A, B, C about x, y, z.", sequences={**MAKERS, "kuka": "XYZ"}),
+        mistake("FANUC's W, P, R turn about fixed axes. You took moving ones: SciPy writes fixed axes with small letters.", sequences={**MAKERS, "fanuc": "XYZ"}),
+        mistake("FANUC's W turns about x. You read W, P, R as if W were the turn about z.", sequences={**MAKERS, "fanuc": "ZYX"}),
+        mistake("Kawasaki turns about z, y and z again. The third axis is not x.", sequences={**MAKERS, "kawasaki": "ZYX"}),
+        mistake("Kawasaki's axes move with the tool. You took fixed ones.", sequences={**MAKERS, "kawasaki": "zyz"}),
+        mistake("ABB sends the scalar first; SciPy wants it last. The identity would come out as a half turn.", scalar_first=False),
+        mistake("Universal Robots' rx, ry, rz are one turning vector: its direction is the axis, its length the angle. They are no roll, pitch, yaw.", turning_vector=False),
+        mistake("Angles in degrees went in as radians.", degrees=False),
+        mistake("All your matrices are transposed.", flip=True),
+    ],
+    alternatives=[
+        lambda maker, numbers: Rotation.from_euler("xyz", numbers[::-1], degrees=True).as_matrix() if maker == "kuka" else read_display(maker, numbers),
+        lambda maker, numbers: read_display(maker, numbers).tolist(),
+        lambda maker, numbers: Rotation.from_euler("zyz", numbers[::-1], degrees=True).as_matrix() if maker == "kawasaki" else read_display(maker, numbers),
+    ])
+
+EXERCISES = [RPY_FROM_MATRIX, ANGLE_BETWEEN, TURN_ABOUT, ANGULAR_VELOCITY, ORIENTATION]
