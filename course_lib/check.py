@@ -198,6 +198,8 @@ def plain(value):
         return [plain(v) for v in value]
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
+    if type(value).__module__.startswith("spatialmath"):
+        raise AnswerFailed(f"returned a spatialmath {type(value).__name__}. Its `.A` is the array that is asked for.")
     if hasattr(value, "__array__"):
         return _plain_array(value)
     if hasattr(value, "__float__"):

@@ -41,7 +41,7 @@ def mdh_matrix(a, alpha, d, theta) -> np.ndarray:
     table as d_i and theta_i. Shapes and units as in `dh_matrix`.
     Source: Craig, Introduction to Robotics, 3rd ed. 2005, eq. 3.6.
 
-    >>> mdh_matrix(0.25, 0.0, 0.1, 0.0)[:3, 3]
+    >>> mdh_matrix(0.25, 0.0, 0.1, 0.0)[:3, 3] + 0.0
     array([0.25, 0.  , 0.1 ])
     """
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)

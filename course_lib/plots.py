@@ -374,7 +374,8 @@ def _arm_parts(arm, T, tool, floor, colour):
     drums = _drums(arm, T)
     for i in range(arm.n):
         k = i if arm.convention == "standard" else i + 1
-        parts += [(piece, link, i + 1) for piece in _link(arm, T, i, drums)]
+        carrier = i + 1 if arm.convention == "standard" else i       # the frame that the bridge of the row turns with
+        parts += [(piece, link, carrier) for piece in _link(arm, T, i, drums)]
         parts.append((_joint(T[k], drums[i], arm.joint_types[i]), colour or JOINT[i % len(JOINT)], k))
     parts += [(piece, dark, arm.n) for piece in _tool(T[-1], tool, arm.radius[-1])]
     return [part for part in parts if len(part[0])]

@@ -34,11 +34,11 @@ SCREENSHOTS = PROJECT / "tests" / "screenshots"
 
 INSTALL_SECONDS = 240           # for Debian's chromium
 START_SECONDS = 60              # for the server
-STEP_SECONDS = 30               # for anything one waits for in the page
-RUN_SECONDS = 120               # for all cells of a notebook
+STEP_SECONDS = 60               # for anything one waits for in the page
+RUN_SECONDS = 240               # for all cells of a notebook
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
+         "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "microsoft-edge")
 PLACES = ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
           "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -361,11 +361,14 @@ class ExplorerOnPage:
         self.box.locator("select").first.select_option(label)
         return self.other_picture(old, f"choosing {label}")
 
-    def reset(self):
-        """Press Reset; returns the fingerprint of the new picture."""
-        old = self.picture()
+    def reset(self, start):
+        """Press Reset and wait for the picture with the fingerprint start."""
         self.box.get_by_role("button", name="Reset").click()
-        return self.other_picture(old, "Reset")
+        self.page.until(lambda: self.picture() == start, "Reset did not bring the first picture back")
+
+    def has_player(self):
+        """Whether there is a play button."""
+        return self.box.locator(".widget-play").count() > 0
 
     def player_button(self, name):
         """The "play" (also pause), "stop" or "repeat" button of the first player."""

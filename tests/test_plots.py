@@ -18,6 +18,7 @@ from scipy.spatial import cKDTree
 
 from course_lib import plots, solids
 from course_lib.arm import load_arm
+from course_lib.dh import to_modified
 from course_lib.kinematics import fk, link_frames
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -237,8 +238,8 @@ def test_arm_stands_on_its_link_frames(name):
         assert np.allclose((tips.mean(axis=0) - tool[:3, 3]) @ tool[:3, :2], 0)              # and stand on both sides of it
 
 
-@pytest.mark.parametrize("arm", [load_arm("cobot6"), load_arm("panda"), replace(load_arm("cobot6"), joint_types=("revolute", "prismatic") * 3)],
-                         ids=["standard", "modified", "with sliding joints"])
+@pytest.mark.parametrize("arm", [load_arm("cobot6"), load_arm("panda"), to_modified(load_arm("cobot6")), replace(load_arm("cobot6"), joint_types=("revolute", "prismatic") * 3)],
+                         ids=["standard", "modified", "converted", "with sliding joints"])
 def test_moved_arm_equals_one_built_in_that_posture(arm):
     fig, ax = plots.space()
     moved = plots.ArmArtist(ax, arm)

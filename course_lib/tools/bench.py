@@ -177,17 +177,14 @@ def bench_fk(size: Size) -> Iterator[Row]:
     arm = load_arm("cobot6")
     q = np.random.default_rng(0).uniform(arm.q_min, arm.q_max, (size.configurations, arm.n))
     few = q[: max(1, size.configurations // 10)]        # enough for a loop of 0.1 ms a turn
-    peers = {"stacked 4x4 products": lambda: stacked_products(arm, q)}
-    promised = {}
-    with contextlib.suppress(ImportError):              # no wheel for Windows
-        peers["Pinocchio loop"] = pinocchio_loop(arm, q)
-        promised["Pinocchio loop"] = 2.0
     fkine, ets_eval = toolbox_calls(arm)
-    peers["Robotics Toolbox ets().eval"] = lambda: ets_eval(q)
-    times = scaled(interleaved({"ours": lambda: fk(arm, q), **peers}, size.repeats), 1e6 / len(q))
-    slow = scaled(interleaved({"fkine": lambda: fkine(few)}, size.long_repeats), 1e6 / len(few))
-    times["Robotics Toolbox fkine"] = slow["fkine"]
-    promised["Robotics Toolbox fkine"] = 2.0
+    calls = {"ours": lambda: fk(arm, q), "stacked 4x4 products": lambda: stacked_products(arm, q),
+             "Robotics Toolbox ets().eval": lambda: ets_eval(q), "Robotics Toolbox fkine": lambda: fkine(few)}
+    with contextlib.suppress(ImportError):              # no wheel for Windows
+        calls["Pinocchio loop"] = pinocchio_loop(arm, q)
+    times = {name: [1e6 * t / len(few if "fkine" in name else q) for t in values]
+             for name, values in interleaved(calls, size.repeats).items()}
+    promised = {name: 2.0 for name in ("Robotics Toolbox fkine", "Pinocchio loop") if name in times}
     yield Row(f"fk, batch of {size.configurations}, each", "µs", times.pop("ours"), times, faster_than=promised)
 
     peers = {"Robotics Toolbox fkine": lambda: fkine(q[0]), "Robotics Toolbox ets().eval": lambda: ets_eval(q[0])}

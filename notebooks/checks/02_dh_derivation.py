@@ -139,6 +139,12 @@ CRANE_TABLE = Exercise(
     mistakes=[
         Mistake(changed(r1c0=0, r3c3=-H), "Axes 2 and 3 don't meet: axis 3 passes 6 cm above axis 2. That bridge is an a in row 2."),
         Mistake(changed(r1c3=0, r3c3=0), "x₂ points along the bridge from axis 2 to axis 3, which is straight up at q = 0. So theta of row 2 is not 0."),
+        Mistake([[0.10, -H, 0.30, 0], [0.06, H, 0, -H], [0, H, 0.45, np.pi], [0.12, 0, 0, H]],
+                "Joint 2 turns about the right line, but backwards. Look at the arrow of its axis: it points towards you."),
+        Mistake(changed(r1c1=-H, r2c2=-0.45), "In row 2 alpha turns z₁ (towards you) into z₂ (along the boom) about x₂, which points up: by the right hand that is +90°."),
+        Mistake(changed(r2c0=0.45, r2c2=0), "The 0.45 lies along axis 3, which is z₂: that is a climb, a d. It is no bridge."),
+        Mistake(changed(r3c0=0, r3c2=0.12), "The tool is not along axis 4 but beside it: z₃ comes out of the page. The 0.12 is an a."),
+        Mistake([[1000 * a, alpha, 1000 * d, theta] for a, alpha, d, theta in CRANE], "Your lengths are millimetres; the table wants metres."),
         Mistake(changed(r0c0=0), "Axis 2 stands 10 cm in front of axis 1. That bridge is missing in row 1."),
         Mistake(changed(r1c0=0.45, r2c2=0.06), "You swapped two lengths: 0.06 is the bridge between axes 2 and 3 (an a), 0.45 lies along axis 3 (a d)."),
         Mistake(changed(r2c2=0.32), "You measured to where the arrow of axis 3 is drawn. d₃ counts from the foot of the bridge at x = 0.10 to where axes 3 and 4 meet."),
@@ -249,7 +255,9 @@ def pairs(rng):
     arm, a = poses()
     lifted, longer = dh.dh_matrix(0, 0, 0.1, 0), dh.dh_matrix(0, 0, 0.1, 0)
     found += [(arm(), arm(base=lifted)), (arm(), arm(tool=longer)), (arm(), arm(alpha=[0.1, 0.2, 0.3, 0.4])), (arm(), arm())]
-    return [found[i] for i in (0, 1, 2, 3, *(4 + rng.permutation(4)))]
+    lucky = arm(a=a + [0, 0.005, 0, 0])
+    lucky[0] = arm()[0]                                     # wrong everywhere but in the first posture
+    return [*(found[i] for i in (0, 1, 2, 3, *(4 + rng.permutation(4)))), (arm(), lucky)]
 
 
 def fault(ours, theirs):

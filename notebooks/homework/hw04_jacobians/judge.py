@@ -186,18 +186,6 @@ def by_speeds(J, qd, T0, T1, dt):
     return nearest(np.array([np.linalg.norm(twist[:3]), np.linalg.norm(twist[3:])]), size)
 
 
-def plus_sign(J, qd, T0, T1, dt):
-    found = measured(T0, T1, dt)
-    v, omega = found["world"][:3], found["world"][3:]
-    return nearest(J @ qd, found | {"spatial": np.r_[v + np.cross(omega, T0[:3, 3]), omega]})
-
-
-def forward_turn(J, qd, T0, T1, dt):
-    found = measured(T0, T1, dt)
-    R = T0[:3, :3]
-    return nearest(J @ qd, found | {"tool": np.r_[R @ found["world"][:3], R @ found["world"][3:]]})
-
-
 SWAP = {"world": "tool", "tool": "world", "spatial": "spatial"}
 PINOCCHIO = {"world": "LOCAL_WORLD_ALIGNED", "tool": "LOCAL", "spatial": "WORLD"}
 
@@ -212,11 +200,10 @@ WHICH = Exercise(
                 "The frames are right, but you use Pinocchio's names. Here they are 'world' (LOCAL_WORLD_ALIGNED), 'tool' (LOCAL) and 'spatial' (WORLD)."),
         Mistake(by_speeds, "You compare sizes only. Axes change no size, so 'world' and 'tool' look the same to you. Compare all six numbers."),
         Mistake(lambda *case: nearest(case[0] @ case[1], measured(*case[2:]), np.s_[3:]),
-                "You compare the angular rows only. They are the same in 'world' and 'spatial': both are in world axes. Use the linear rows too."),
-        Mistake(lambda *case: nearest(case[0] @ case[1], {k: v for k, v in measured(*case[2:]).items() if k != "spatial"}),
-                "You never say 'spatial'. Its linear rows belong to the point of the tool's body at the world's origin: v - ω × p."),
-        Mistake(plus_sign, "In 'spatial' you have the wrong sign. From the tool point to the origin it is -p, so the velocity there is v - ω × p."),
-        Mistake(forward_turn, "For 'tool' you multiply by R. R takes tool axes to world axes; you need the way back, Rᵀ."),
+                "For 'spatial' you say 'world'. Their angular rows are the same; the linear rows differ. In 'spatial' they belong to the "
+                "point of the tool's body at the world's origin: v - ω × p."),
+        Mistake(lambda J, qd, T0, T1, dt: nearest(J @ qd, measured(T1, T0, dt)),
+                "You have the two poses the wrong way round: the tool goes from T0 to T1."),
         Mistake(lambda *case: "world", "You always say 'world'. Does your code look at the motion?"),
         Mistake(lambda *case: "tool", "You always say 'tool'. Does your code look at the motion?"),
         Mistake(lambda *case: "spatial", "You always say 'spatial'. Does your code look at the motion?"),
@@ -268,9 +255,9 @@ def same_stretch(answer, expected, args):
         return f"The direction should be three numbers; yours has the shape {direction.shape}."
     if not np.isfinite(q3) or abs(np.angle(np.exp(1j * (q3 - right)))) > 1e-6:
         return "At your q3 the arm is not stretched: shoulder, elbow and tip are not in one line."
-    if abs(np.linalg.norm(direction) - 1) > 1e-6:
+    if abs(np.linalg.norm(direction) - np.linalg.norm(lost)) > 1e-6:
         return f"The direction should have length 1; yours has {np.linalg.norm(direction):.4g}."
-    # compared as a line: a tiny search error in q3 must not count
+    # compared as a line, and not too sharply: who searches for q3 has found it to 1e-7 or so
     return None if np.linalg.norm(np.cross(direction, lost)) < 1e-5 else "Joint speeds do move the tip along your direction."
 
 
@@ -410,9 +397,14 @@ def by_bisection(J, direction, qd_max):
     return low
 
 
+def joint_by_joint(J, direction, qd_max):
+    speeds = np.linalg.inv(J)[:, :3] @ direction / np.linalg.norm(direction)
+    return min(float(limit / abs(speed)) for limit, speed in zip(qd_max, speeds) if speed != 0)
+
+
 SPEED = Exercise(
     "fastest", points=1, seconds=3, cases=speed_cases, truth=fastest, compare=close(1e-6),
-    alternatives=[by_linear_program, by_bisection, lambda J, d, limits: float(min(limits / np.abs(np.linalg.inv(J)[:, :3] @ d) * np.linalg.norm(d)))],
+    alternatives=[by_linear_program, by_bisection, joint_by_joint],
     mistakes=[
         Mistake(lambda J, d, limits: fastest(J, d, limits) / np.linalg.norm(d), "The direction has a length, and your answer depends on it. Make it a unit vector first."),
         Mistake(lambda J, d, limits: 1 / np.min(np.abs(per_speed(J, d)) / limits + 1e-12), "You let the joint decide that has most room left. The one that reaches its limit *first* decides."),
