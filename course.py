@@ -47,7 +47,7 @@ TOOLS = {
     "refresh": ([], "run lessons again and store their outputs"),
     "homework": (["homework"], "list, release and grade the homework"),
     "check-urdf": ([], "find the faults in URDF files"),
-    "bench": (["test"], "measure speed side by side with other libraries"),
+    "bench": (["homework", "test"], "measure speed side by side with other libraries"),
 }
 
 
@@ -424,7 +424,8 @@ def test(arguments, here):
 
 def is_path(word, before):
     """Say whether pytest's argument `word`, which follows `before`, names a file or folder."""
-    takes_value = before in ("-k", "-m", "-p", "-c", "-o", "-n", "-r", "-W")
+    takes_value = before in ("-k", "-m", "-p", "-c", "-o", "-n", "-r", "-W", "--ignore", "--deselect",
+                             "--rootdir", "--basetemp", "--confcutdir", "--junitxml", "--junit-xml")
     return not takes_value and not word.startswith("-") and (ROOT / word.split("::")[0]).exists()
 
 

@@ -1,6 +1,6 @@
 """What is the arm?  One immutable description that every function of the course takes.
 
-Public names: `Arm`, `load_arm`, `from_toolbox`.
+Public names: `Arm`, `load_arm`, `from_toolbox`, `links_as_capsules`, `solid_inertia`.
 
 An `Arm` never holds a state: functions take `(arm, q)`. A changed arm is a new one:
 `dataclasses.replace(arm, alpha=...)`.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +65,7 @@ class Arm:
         if n == 0:
             raise ValueError("a: empty, expected one number a joint")
         types = tuple(self.joint_types) or ("revolute",) * n
-        if len(types) != n or not set(types) <= set(JOINT_TYPES):
+        if len(types) != n or any(t not in JOINT_TYPES for t in types):
             raise ValueError(f"joint_types: {types}, expected {n} of {JOINT_TYPES}")
         object.__setattr__(self, "joint_types", types)
         defaults = {"q_min": -math.pi, "q_max": math.pi, "qd_max": math.inf, "qdd_max": math.inf, "radius": 0.03}
@@ -83,6 +83,9 @@ class Arm:
         if np.any(self.q_min > self.q_max):
             i = int(np.argmax(self.q_min > self.q_max))
             raise ValueError(f"q_min[{i}]: {self.q_min[i]:g} lies above q_max[{i}] = {self.q_max[i]:g}")
+        if self.inertia is not None and np.linalg.eigvalsh(self.inertia).min() < 0:
+            i = int(np.argmax(np.linalg.eigvalsh(self.inertia).min(axis=-1) < 0))
+            raise ValueError(f"inertia[{i}]: a negative principal moment, expected a positive (semi)definite matrix")
         for name in ("qd_max", "qdd_max", "radius", "mass", "tau_max"):
             values = getattr(self, name)
             if values is not None and np.any(values <= 0):
@@ -92,7 +95,7 @@ class Arm:
     def _store(self, name, shape):
         """Keep field `name` as a read-only float array of `shape`, or say what is wrong with it."""
         value = getattr(self, name)
-        if value is None:
+        if value is None and name in ("mass", "com", "inertia", "tau_max"):
             return
         try:
             array = np.array(value, dtype=float)
@@ -157,6 +160,7 @@ def links_as_capsules(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
 JOINT_FIELDS = ("type", "a", "alpha", "d", "theta", "q_min", "q_max", "qd_max", "qdd_max",
                 "radius", "mass", "com", "inertia", "tau_max")
 FILE_FIELDS = ("name", "convention", "about", "joints", "base", "tool", "solid_cylinders")
+_EXPONENT = re.compile(r"^[+-]?\d+(\.\d*)?[eE][+-]?\d+$")
 _PI = re.compile(r"^\s*(?P<sign>[+-]?)\s*(?:(?P<times>\d+(?:\.\d*)?)\s*\*\s*)?pi(?:\s*/\s*(?P<over>\d+(?:\.\d*)?))?\s*$")
 
 
@@ -200,6 +204,9 @@ def _arm_from(content) -> Arm:
             raise ValueError(f"joints[{given.index(False)}].{key}: missing, but other joints have it")
         if all(given):
             columns[key] = [_numbers(f"joints[{i}].{key}", row[key]) for i, row in enumerate(rows)]
+            if key not in ("com", "inertia") and not all(isinstance(v, float) for v in columns[key]):
+                i = [isinstance(v, float) for v in columns[key]].index(False)
+                raise ValueError(f"joints[{i}].{key}: {rows[i][key]!r}, expected one number")
     poses = {key: _pose(key, content[key]) for key in ("base", "tool") if key in content}
     types = tuple(row.get("type", "revolute") for row in rows)
     arm = Arm(content["name"], content["convention"], joint_types=types, **columns, **poses)
@@ -224,9 +231,13 @@ def _numbers(where, value):
         return [_numbers(f"{where}[{i}]", v) for i, v in enumerate(value)]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
+    if isinstance(value, str) and _EXPONENT.match(value):       # YAML 1.1 reads 1e-3 as a word
+        return float(value)
     match = _PI.match(value) if isinstance(value, str) else None
     if not match:
         raise ValueError(f"{where}: {value!r}, expected a number or a multiple of pi such as -pi/2")
+    if match["over"] and float(match["over"]) == 0:
+        raise ValueError(f"{where}: {value!r}, which divides by zero")
     size = float(match["times"] or 1) * math.pi / float(match["over"] or 1)
     return -size if match["sign"] == "-" else size
 
@@ -250,8 +261,6 @@ def _pose(where, value):
 
 def _with_solid_cylinders(arm: Arm) -> Arm:
     """Centre of mass and inertia of solid cylinders along the links; a sphere where a link has no length."""
-    from dataclasses import replace
-
     if arm.mass is None:
         raise ValueError("solid_cylinders: needs the mass of each joint's link")
     start, end = links_as_capsules(arm)

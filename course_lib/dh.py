@@ -22,11 +22,13 @@ def dh_matrix(a, alpha, d, theta) -> np.ndarray:
     """Standard DH: pose of frame i in frame i-1, `Rz(theta) Tz(d) Tx(a) Rx(alpha)`.
 
     a, d [m], alpha, theta [rad]: numbers or arrays that broadcast to shape (...). Returns (..., 4, 4).
+    `ValueError` for what is no finite number.
     Source: Denavit and Hartenberg, ASME J. Appl. Mech. 1955; Siciliano et al. 2009, eq. 2.52.
 
     >>> dh_matrix(0.25, 0.0, 0.1, 0.0)[:3, 3]
     array([0.25, 0.  , 0.1 ])
     """
+    a, alpha, d, theta = _finite(a=a, alpha=alpha, d=d, theta=theta)
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
     return _stack([[ct, -st * ca, st * sa, a * ct],
                    [st, ct * ca, -ct * sa, a * st],
@@ -44,11 +46,24 @@ def mdh_matrix(a, alpha, d, theta) -> np.ndarray:
     >>> mdh_matrix(0.25, 0.0, 0.1, 0.0)[:3, 3] + 0.0
     array([0.25, 0.  , 0.1 ])
     """
+    a, alpha, d, theta = _finite(a=a, alpha=alpha, d=d, theta=theta)
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
     return _stack([[ct, -st, 0.0, a],
                    [st * ca, ct * ca, -sa, -d * sa],
                    [st * sa, ct * sa, ca, d * ca],
                    [0.0, 0.0, 0.0, 1.0]])
+
+
+def _finite(**values):
+    """The values as float arrays, or `ValueError` with the name of the one that is none."""
+    for name, value in values.items():
+        try:
+            values[name] = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name}: {value!r}, expected a number or an array of numbers") from None
+        if not np.isfinite(values[name]).all():
+            raise ValueError(f"{name}: {value!r}, expected finite numbers")
+    return values.values()
 
 
 def _stack(rows):

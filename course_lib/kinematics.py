@@ -16,6 +16,10 @@ from course_lib.arm import Arm
 JACOBIAN_FRAMES = ("world", "tool", "spatial")
 
 
+EYE = np.eye(4)
+CHUNK = 10_000      # configurations at a time: their columns stay in the processor's cache
+
+
 def fk(arm: Arm, q) -> np.ndarray:
     """Pose of the tool in the world: base · A_1(q_1) … A_n(q_n) · tool.
 
@@ -27,10 +31,14 @@ def fk(arm: Arm, q) -> np.ndarray:
     array([ 0.3 ,  0.  , -0.21])
     """
     q, shape = _columns(arm, q)
-    pose = _start(arm.base, q.shape[1])
-    for i in range(arm.n):
-        pose = _row(arm, i, pose, q[i])
-    return _assemble(_times(pose, arm.tool)).reshape(shape + (4, 4))
+    T = np.empty((q.shape[1], 4, 4))
+    for k in range(0, q.shape[1], CHUNK):
+        part = q[:, k:k + CHUNK]
+        pose = _start(arm.base, part.shape[1])
+        for i in range(arm.n):
+            pose = _row(arm, i, pose, part[i])
+        T[k:k + CHUNK] = _assemble(_times(pose, arm.tool))
+    return T.reshape(shape + (4, 4))
 
 
 def link_frames(arm: Arm, q) -> np.ndarray:
@@ -117,7 +125,10 @@ def _turned_back(pose, v):
 
 def _columns(arm, q):
     """q as (n, N), and the batch shape (...)."""
-    q = np.asarray(q, dtype=float)
+    try:
+        q = np.asarray(q, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"q: {q!r}, expected an array of numbers (..., {arm.n}) for {arm.name!r}") from None
     if q.ndim == 0 or q.shape[-1] != arm.n:
         raise ValueError(f"q: shape {q.shape}, expected (..., {arm.n}) for {arm.name!r}")
     if not np.isfinite(q).all():
@@ -143,7 +154,7 @@ def _screw_z(pose, theta, d):
     """Turn by theta about z and move by d along it: x and y mix, z stays."""
     x, y, z, p = pose
     c, s = np.cos(theta), np.sin(theta)
-    return c * x + s * y, c * y - s * x, z, p + d * z if np.any(d) else p
+    return c * x + s * y, c * y - s * x, z, p + d * z
 
 
 def _screw_x(pose, a, alpha):
@@ -159,7 +170,7 @@ def _screw_x(pose, a, alpha):
 
 def _times(pose, T):
     """pose · T for a constant T."""
-    if np.array_equal(T, np.eye(4)):
+    if (T == EYE).all():
         return pose
     x, y, z, p = pose
     columns = [x * T[0, j] + y * T[1, j] + z * T[2, j] for j in range(4)]

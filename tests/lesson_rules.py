@@ -220,7 +220,7 @@ def alternative_text(notebook):
     return complaints
 
 
-MACHINE_PATH = re.compile(r"(?<![\w.~/])/(?:work|root|home|tmp|usr|opt|var|mnt|Users|content)/|\b[A-Z]:[\\/](?!/)|file://")
+MACHINE_PATH = re.compile(r"(?<![\w.~/])/(?:work|root|home|tmp|usr|opt|var|mnt|Users|content)/|\b[A-Z]:[\\/](?!/)|file:/{2}")
 
 
 def no_machine_paths(notebook):

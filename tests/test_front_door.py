@@ -449,6 +449,8 @@ def test_test_with_paths_runs_just_these(course, commands, monkeypatch, tmp_path
     monkeypatch.chdir(tmp_path)
     course.main(["test", "-k", "tests"])
     assert arguments_of_pytest(commands)[0] == ["-k", "tests", "tests", "course_lib"]
+    course.main(["test", "--ignore", str(course.ROOT / "tests" / "test_a.py")])
+    assert arguments_of_pytest(commands)[0][-2:] == ["tests", "course_lib"]
 
 
 def test_test_full_takes_the_long_tests_too(course, commands):

@@ -1,9 +1,12 @@
 """pyproject.toml, constraints.txt and environment.yml say the same; importing the library is cheap."""
 
+import ast
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import yaml
@@ -115,3 +118,34 @@ def test_all_packages_of_the_library_are_installed():
 def test_importing_course_lib_loads_nothing_else():
     code = "import sys, course_lib; print([m for m in ('numpy', 'matplotlib', 'scipy') if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def imported_modules(path):
+    """Top-level names of all modules that a Python file or a notebook imports."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+        lines = "\n".join("".join(cell["source"]) for cell in cells).splitlines()
+        text = "\n".join("" if line.startswith(("%", "!")) else line for line in lines)
+    names = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def test_everything_imported_is_installed_by_the_pins():
+    files = [*ROOT.glob("course_lib/**/*.py"), *ROOT.glob("tests/*.py"), *ROOT.glob("notebooks/**/*.py")]
+    files += ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")
+    own = {path.stem for path in files} | {"course_lib", "course"}
+    distributions, pinned = metadata.packages_distributions(), set(the_pins())
+    distributions["pinocchio"] = ["pin"]  # cmeel hides it from importlib
+    missing = [
+        f"{path.relative_to(ROOT).as_posix()}: {name}"
+        for path in files
+        for name in imported_modules(path) - set(sys.stdlib_module_names) - own
+        if not pinned & {canonicalize_name(dist) for dist in distributions.get(name, [])}
+    ]
+    assert missing == []

@@ -13,6 +13,7 @@ from pathlib import Path
 import IPython.display
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from PIL import Image
 from scipy.spatial import cKDTree
 
@@ -300,3 +301,11 @@ def test_arm_of_one_colour_has_no_other():
 def test_wrong_shapes_are_named(make, match):
     with pytest.raises(ValueError, match=match):
         make(plots.space()[1])
+
+
+@pytest.mark.parametrize("colour", [*plots.JOINT, *plots.AXIS, plots.START, plots.GOAL, "white", "black"])
+def test_words_in_any_colour_can_be_read_on_white(colour):
+    """WCAG 2.1: contrast (L1 + 0.05) / (L2 + 0.05) of at least 4.5, worked out here from its definition."""
+    channels = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(plots.readable(colour))]
+    contrast = 1.05 / (0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2] + 0.05)
+    assert contrast >= 4.5
