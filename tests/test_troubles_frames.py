@@ -65,7 +65,7 @@ def test_trouble_4_rpy_is_multiplied_in_the_right_order(lesson):
 def test_trouble_5_pitch_of_minus_90_degrees(lesson):
     expected = np.array([[0, 0, -1], [0, 1, 0], [1, 0, 0]])
     assert lesson["rpy_matrix"]((0, -np.pi / 2, 0)) == pytest.approx(expected, abs=1e-15)
-    roll, pitch, yaw = solution("rpy_from_matrix", lesson)(expected.astype(float))
+    roll, pitch, yaw = lesson["rpy_from_matrix"](expected.astype(float))
     assert lesson["rpy_matrix"]((roll, pitch, yaw)) == pytest.approx(expected, abs=1e-12)
 
 
@@ -91,6 +91,14 @@ def test_rpy_matrix_is_fixed_xyz_and_moving_zyx(lesson, rpy):
     R = lesson["rpy_matrix"](rpy)
     assert np.abs(R - Rotation.from_euler("xyz", rpy).as_matrix()).max() < 1e-14
     assert np.abs(R - Rotation.from_euler("ZYX", rpy[::-1]).as_matrix()).max() < 1e-14
+
+
+@few
+@given(roll=angle, yaw=angle, beside=st.sampled_from([0.0, 1e-12, 2e-4, 0.3, 1.5]), side=st.sampled_from([-1, 1]))
+def test_angles_are_read_back_at_gimbal_lock_and_beside_it(lesson, roll, yaw, beside, side):
+    R = Rotation.from_euler("xyz", [roll, side * (np.pi / 2 - beside), yaw])
+    back = Rotation.from_euler("xyz", lesson["rpy_from_matrix"](R.as_matrix().round(6)))
+    assert (R.inv() * back).magnitude() < 3e-6
 
 
 @few
@@ -181,6 +189,12 @@ def test_who_did_this_names_each_mistake_alone(lesson):
                                             ("Cleo", "scalar-first quaternion taken for scalar-last")])
 def test_the_strangers_are_diagnosed_as_the_answer_says(lesson, name, expected):
     assert lesson["who_did_this"](np.array(lesson["STRANGERS"][name]), (0.4, -0.5, 0.6))[0] == expected
+
+
+def test_who_did_this_says_what_it_cannot_name(lesson):
+    rpy = (0.4, -0.5, 0.6)
+    assert lesson["who_did_this"](np.diag([1.0, 1.0, -1.0]), rpy) == ["a mirror: no rotation at all"]
+    assert lesson["who_did_this"](Rotation.from_rotvec([0, 0, 2.0]).as_matrix(), rpy) == ["none of the usual mistakes"]
 
 
 # ---------------------------------------------------------------- checkpoints

@@ -24,67 +24,98 @@ def as_array(answer, shape):
     return array if np.isfinite(array).all() else "There is an infinite number in it."
 
 
-# ---------------------------------------------------------------- rpy_from_matrix
+# ---------------------------------------------------------------- zyz_from_matrix
+
+ALMOST = np.pi - 2e-4
 
 
-def matrices(rng):
-    tidy = [matrix(rpy) for rpy in [(0.4, -0.5, 0.6), (-2.5, 0.3, 2.8)]]
-    locked = [matrix((0.3, -H, 0.4)).round(6), matrix((0, -H, 0)).round(6), matrix((0.7, H, -0.5)).round(6), matrix((2.5, H, 1.9)).round(6)]
-    random = [matrix(rng.uniform((-3, -1.5, -3), (3, 1.5, 3))) for _ in range(5)]
-    return [(R,) for R in (*tidy, *locked, *random)]
+def wrist(zyz):
+    return Rotation.from_euler("ZYZ", zyz).as_matrix()
+
+
+def wrists(rng):
+    tidy = [wrist(zyz) for zyz in [(0.4, 0.5, 0.6), (-2.5, 2.0, 2.8)]]
+    locked = [wrist(zyz) for zyz in [(0.3, 0, 0.4), (0, 0, 0), (0.7, np.pi, -0.5), (2.5, np.pi, 1.9)]]
+    beside = [wrist(zyz) for zyz in [(0.3, 2e-4, 0.4), (0.3, ALMOST, 0.4), (1.1, 1.6e-3, -0.3)]]        # a hundredth of a degree from lock
+    random = [wrist(rng.uniform((-3, 0.1, -3), (3, 3, 3))) for _ in range(5)]
+    return [(R.round(6) + 0.0,) for R in (*tidy, *locked, *beside, *random)]
+
+
+def first_two(R):
+    return np.arctan2(R[1, 2], R[0, 2]), np.arctan2(np.hypot(R[0, 2], R[1, 2]), R[2, 2])
 
 
 def textbook(R):
-    return np.arctan2(R[2, 1], R[2, 2]), np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])), np.arctan2(R[1, 0], R[0, 0])
+    return *first_two(R), np.arctan2(R[2, 1], -R[2, 0])
 
 
-def left_over(R):
-    """Yaw and pitch first, roll from what they leave."""
-    _, pitch, yaw = textbook(R)
-    left = matrix((0, pitch, yaw)).T @ R
-    return np.arctan2(left[2, 1], left[1, 1]), pitch, yaw
+def left_over(R, middle=lambda R: first_two(R)[1]):
+    """O and A first, T from what they leave."""
+    first, A = first_two(R)[0], middle(R)
+    left = wrist((first, A, 0)).T @ R
+    return first, A, np.arctan2(left[1, 0], left[0, 0])
+
+
+def from_the_last(R):
+    """T and A first, O from what they leave."""
+    _, A, last = textbook(R)
+    left = R @ wrist((0, A, last)).T
+    return np.arctan2(left[1, 0], left[0, 0]), A, last
+
+
+def with_an_if(R, near=1e-6, column=1):
+    """O = 0 at gimbal lock, T from a column that still holds it."""
+    if np.hypot(R[0, 2], R[1, 2]) > near:
+        return textbook(R)
+    return 0.0, np.arctan2(0.0, R[2, 2]), np.arctan2(R[1, 0], R[column, column])
+
+
+def roll_pitch_yaw(R):
+    return Rotation.from_matrix(R).as_euler("xyz", suppress_warnings=True)
 
 
 def same_rotation(answer, expected, args):
     """The angles need not be ours: the rotation they rebuild must be."""
-    rpy = as_array(answer, (3,))
-    if isinstance(rpy, str):
-        return rpy
-    off = degrees_between(matrix(expected), matrix(rpy))
+    zyz = as_array(answer, (3,))
+    if isinstance(zyz, str):
+        return zyz
+    off = degrees_between(wrist(expected), wrist(zyz))
     return None if off < 1e-3 else f"The rotation rebuilt from your angles is {off:.3g}° away from R."
 
 
-def with_an_if(R, sign):
-    """Roll = 0 at gimbal lock, yaw from the second column."""
-    if np.hypot(R[0, 0], R[1, 0]) > 1e-6:
-        return textbook(R)
-    return 0.0, np.arctan2(-R[2, 0], 0.0), sign * np.arctan2(-R[0, 1], R[1, 1])
+def at_the_lock(answer, expected, args):
+    """A word on cases at gimbal lock; the cases away from it come first, so they are right."""
+    if np.hypot(args[0][0, 2], args[0][1, 2]) > 1e-2:
+        return None
+    return "Right elsewhere, but this one is at gimbal lock or just beside it. Undo O and A as you found them, then read T from what is left."
 
 
-RPY_FROM_MATRIX = Exercise(
-    "rpy_from_matrix", cases=matrices, truth=left_over, compare=same_rotation,
+UNDO = "Undo O and A, then read T from what is left."
+
+ZYZ_FROM_MATRIX = Exercise(
+    "zyz_from_matrix", cases=wrists, truth=left_over, compare=same_rotation, diagnose=at_the_lock,
     mistakes=[
-        Mistake(textbook, "Right until pitch reaches ±90°. There all four entries that you give to arctan2 are zero, it answers 0 for roll and for yaw, "
-                          "and their sum (or difference) is lost. Undo yaw and pitch, then read roll from what is left."),
-        Mistake(lambda R: textbook(R)[::-1], "These are the right numbers in the order yaw, pitch, roll. The course's order is (roll, pitch, yaw)."),
-        Mistake(lambda R: left_over(R)[::-1], "You return yaw, pitch, roll. The course's order is (roll, pitch, yaw)."),
-        Mistake(lambda R: np.degrees(textbook(R)), "Your angles are degrees; the course, and numpy, use radians."),
+        Mistake(textbook, f"Right until A reaches 0° or 180°. There all four entries that you give to arctan2 are zero, and the sum of O and T is lost. {UNDO}"),
+        Mistake(with_an_if, "Your branch cures exactly 0° and 180°. A hundredth of a degree beside it, the textbook's lines still divide rounding by rounding. " + UNDO),
+        Mistake(lambda R: with_an_if(R, near=1e-2), "Your branch is entered beside 0° and 180° too, and what is left of A is thrown away there. No branch is needed. " + UNDO),
+        Mistake(lambda R: with_an_if(R, column=0), "Your branch is right at A = 0° and wrong at 180°: there R[0, 0] is -cos(T) when O is 0. No branch is needed. " + UNDO),
+        Mistake(lambda R: left_over(R, lambda R: np.arccos(np.clip(R[2, 2], -1, 1))),
+                "Near A = 0° and 180° the cosine is flat, and arccos can't bring back what six decimals have eaten. The sine of A is in the third column: use arctan2 of both."),
+        Mistake(lambda R: left_over(R)[::-1], "You have O and T the wrong way round: moving axes multiply from the right, R = Rz(O) Ry(A) Rz(T)."),
         Mistake(lambda R: np.degrees(left_over(R)), "You turn the angles into degrees at the end; keep them in radians."),
-        Mistake(lambda R: textbook(R.T), "You read the angles of the transposed matrix, the inverse rotation. Entry R[2, 0] is row 2, column 0."),
-        Mistake(lambda R: Rotation.from_matrix(R).as_euler("XYZ", suppress_warnings=True),
-                "These angles turn about moving axes x, y, z. Here the axes are fixed: R = Rz(yaw) Ry(pitch) Rx(roll)."),
-        Mistake(lambda R: (textbook(R)[0], np.arcsin(R[2, 0]), textbook(R)[2]), "R[2, 0] is minus the sine of pitch: your pitch has the wrong sign."),
-        Mistake(lambda R: (np.arctan(R[2, 1] / R[2, 2]) if R[2, 2] else 0.0, textbook(R)[1], np.arctan(R[1, 0] / R[0, 0]) if R[0, 0] else 0.0),
-                "arctan of a quotient can't tell (+, +) from (-, -): half of all angles come out half a turn wrong. arctan2 keeps both signs."),
-        Mistake(lambda R: with_an_if(R, -1.0), "Your branch at pitch = ±90° has the sign of yaw the wrong way round: with roll = 0, R[0, 1] is -sin(yaw)."),
+        Mistake(lambda R: left_over(R.T), "You read the angles of the transposed matrix, the inverse rotation. Entry R[0, 2] is row 0, column 2."),
+        Mistake(roll_pitch_yaw, "These are roll, pitch and yaw. Here the axes are z, y and z again, and they move with the tool."),
+        Mistake(lambda R: Rotation.from_matrix(R).as_euler("ZXZ", suppress_warnings=True), "Your middle turn is about x. A turns about y."),
+        Mistake(lambda R: Rotation.from_matrix(R).as_euler("ZYX", suppress_warnings=True), "Your third turn is about x. T turns about z again."),
+        Mistake(lambda R: (*first_two(R), np.arctan2(R[2, 1], R[2, 0])), "R[2, 0] is *minus* sin(A) cos(T): the sign matters for T."),
     ],
     alternatives=[
-        lambda R: Rotation.from_matrix(R).as_euler("xyz", suppress_warnings=True),
-        lambda R: with_an_if(R, 1.0),
-        lambda R: [np.arctan2(R[0, 2] * np.sin(textbook(R)[2]) - R[1, 2] * np.cos(textbook(R)[2]),
-                              R[1, 1] * np.cos(textbook(R)[2]) - R[0, 1] * np.sin(textbook(R)[2])), *textbook(R)[1:]],
-        lambda R: Rotation.from_matrix(R).as_euler("ZYX", suppress_warnings=True)[::-1] + [2 * np.pi, 0, 0],
-        lambda R: np.array(left_over(R)) * [1, -1, 1] + [np.pi, np.pi, np.pi],
+        lambda R: Rotation.from_matrix(R).as_euler("ZYZ", suppress_warnings=True),
+        lambda R: Rotation.from_matrix(R).as_euler("zyz", suppress_warnings=True)[::-1],
+        from_the_last,
+        lambda R: list(np.array(left_over(R)) * [1, -1, 1] + [np.pi, 0, np.pi]),
+        lambda R: [*first_two(R), np.arctan2(R[1, 0] * np.cos(first_two(R)[0]) - R[0, 0] * np.sin(first_two(R)[0]),
+                                             R[1, 1] * np.cos(first_two(R)[0]) - R[0, 1] * np.sin(first_two(R)[0]))],
     ])
 
 # ---------------------------------------------------------------- angle_between
@@ -137,6 +168,8 @@ ANGLE_BETWEEN = Exercise(
         Mistake(lambda q0, q1: np.degrees(between(q0, q1)), "Your angle is in degrees; the course, and numpy, use radians."),
         Mistake(lambda q0, q1: 2 * min(np.linalg.norm(unit(q0) - unit(q1)), np.linalg.norm(unit(q0) + unit(q1))),
                 "The straight distance between two points of the sphere cuts through the ball. It fits small angles only: half of it is the sine of half of the angle on the sphere."),
+        Mistake(lambda q0, q1: min(np.linalg.norm(unit(q0) - unit(q1)), np.linalg.norm(unit(q0) + unit(q1))),
+                "That is the way straight through the ball, from point to point. You need the arc on the sphere, and the turn is twice that."),
         Mistake(lambda q0, q1: np.linalg.norm(Rotation.from_quat(q1).as_rotvec() - Rotation.from_quat(q0).as_rotvec()),
                 "Turning vectors don't subtract, unless both turn about one line. Multiply: the turn between is q0* q1, then ask how far it goes."),
     ],
@@ -233,10 +266,6 @@ def same_vector(answer, expected, args):
     return None if off <= 1e-6 * (1e-3 + np.linalg.norm(expected)) else f"Off by {off:.3g} rad/s; the body turns at {np.linalg.norm(expected):.3g} rad/s."
 
 
-def rpy_of(R):
-    return Rotation.from_matrix(R).as_euler("xyz", suppress_warnings=True)
-
-
 ANGULAR_VELOCITY = Exercise(
     "angular_velocity", cases=orientations, truth=velocity, compare=same_vector,
     diagnose=lambda answer, expected, args: "That is how fast, without about which axis. ω has three entries." if np.ndim(answer) == 0 else None,
@@ -245,7 +274,7 @@ ANGULAR_VELOCITY = Exercise(
                 "The size is right, the axes are the tool's: R0ᵀ R1 is the turn seen in the tool. In world axes it stands on the left, R1 = D R0."),
         Mistake(lambda R0, R1, dt: rotvec(R0 @ R1.T) / dt, "You have the way back: D R0 = R1 gives D = R1 R0ᵀ. Your ω has the wrong sign."),
         Mistake(lambda R0, R1, dt: (rotvec(R1) - rotvec(R0)) / dt, "Turning vectors don't subtract, unless both turn about one line. Form the turn between the two first, then take its vector."),
-        Mistake(lambda R0, R1, dt: (rpy_of(R1) - rpy_of(R0)) / dt, "Rates of roll, pitch and yaw are no angular velocity: each acts about an axis of its own (the matrix E of part A)."),
+        Mistake(lambda R0, R1, dt: (roll_pitch_yaw(R1) - roll_pitch_yaw(R0)) / dt, "Rates of roll, pitch and yaw are no angular velocity: each acts about an axis of its own (the matrix E of part A)."),
         Mistake(lambda R0, R1, dt: vee((R1 - R0) @ R0.T) / dt, "That is the small-step formula Ṙ Rᵀ. It gives sin θ for θ: too small by 2.6 % at 0.4 rad, and useless at 2 rad. Use the log."),
         Mistake(lambda R0, R1, dt: rotvec(R1 @ R0.T), "That is the turn [rad], not the speed [rad/s]: divide by dt."),
         Mistake(lambda R0, R1, dt: rotvec(R1 @ R0.T) * dt, "You multiplied by dt. A speed is the turn divided by the time."),
@@ -259,28 +288,46 @@ ANGULAR_VELOCITY = Exercise(
 
 # ---------------------------------------------------------------- orientation
 
-MAKERS = {"kuka": "ZYX", "fanuc": "xyz", "kawasaki": "ZYZ"}
+def euler(sequence, degrees=True):
+    """A reader of three angles."""
+    return lambda numbers: Rotation.from_euler(sequence, numbers, degrees=degrees).as_matrix()
+
+
+SEQUENCES = {"kuka": "ZYX", "fanuc": "xyz", "kawasaki": "ZYZ"}
+READ = {**{maker: euler(sequence) for maker, sequence in SEQUENCES.items()},
+        "abb": lambda numbers: Rotation.from_quat(numbers, scalar_first=True).as_matrix(),
+        "ur": lambda numbers: Rotation.from_rotvec(numbers).as_matrix()}
+
+MISREAD = [
+    ("kuka", euler("zyx"), "KUKA's A, B, C turn about moving axes z, y, x. You took fixed ones: SciPy writes moving axes with capitals."),
+    ("kuka", euler("xyz"), "KUKA's A turns about z, not about x. You read A, B, C as roll, pitch, yaw."),
+    ("kuka", euler("XYZ"), "KUKA's A turns about z, B about y, C about x. You read A, B, C about x, y, z."),
+    ("fanuc", euler("XYZ"), "FANUC's W, P, R turn about fixed axes. You took moving ones: SciPy writes fixed axes with small letters."),
+    ("fanuc", euler("ZYX"), "FANUC's W turns about x. You read W, P, R as if W were the turn about z."),
+    ("kawasaki", euler("ZYX"), "Kawasaki turns about z, y and z again. The third axis is not x."),
+    ("kawasaki", euler("zyz"), "Kawasaki's axes move with the tool. You took fixed ones."),
+    ("abb", lambda numbers: Rotation.from_quat(numbers).as_matrix(), "ABB sends the scalar first; SciPy wants it last. The identity would come out as a half turn."),
+    ("abb", lambda numbers: Rotation.from_quat(np.roll(numbers, 1)).as_matrix(), "You rolled ABB's four numbers the wrong way: the scalar comes first and has to go to the end."),
+    ("ur", euler("xyz", degrees=False),
+     "Universal Robots' rx, ry, rz are one turning vector: its direction is the axis, its length the angle. They are no roll, pitch, yaw."),
+    ("ur", lambda numbers: Rotation.from_rotvec(numbers, degrees=True).as_matrix(), "Universal Robots' rx, ry, rz are radians. You read them as degrees."),
+    *((maker, euler(sequence, degrees=False), f"The angles of {maker!r} are degrees; they went in as radians.") for maker, sequence in SEQUENCES.items()),
+]
 
 
 def displays(rng):
     angles = [("kuka", [20.0, 10, 0]), ("fanuc", [20.0, 10, 0]), ("kawasaki", [30.0, 45, -60]), ("abb", [0.6, 0, 0, 0.8]), ("ur", [0.0, 1.2, 0])]
-    random = [(maker, rng.uniform(-80, 80, 3).round(1).tolist()) for maker in MAKERS]
+    random = [(maker, rng.uniform(-80, 80, 3).round(1).tolist()) for maker in SEQUENCES]
     return angles + random + [("abb", Rotation.random(rng=rng).as_quat(canonical=True, scalar_first=True).tolist()), ("ur", rng.uniform(-1.5, 1.5, 3).tolist())]
 
 
-def read_display(maker, numbers, *, sequences=MAKERS, degrees=True, scalar_first=True, turning_vector=True, flip=False):
-    """R of a controller's display; the options are the ways to get it wrong."""
-    if maker == "abb":
-        R = Rotation.from_quat(numbers, scalar_first=scalar_first)
-    elif maker == "ur":
-        R = Rotation.from_rotvec(numbers) if turning_vector else Rotation.from_euler("xyz", numbers)
-    else:
-        R = Rotation.from_euler(sequences[maker], numbers, degrees=degrees)
-    return R.as_matrix().T if flip else R.as_matrix()
-
-
 def right_reading(maker, numbers):
-    return read_display(maker, numbers)
+    return READ[maker](numbers)
+
+
+def with_others(**readers):
+    """A reading with some makers' readers changed."""
+    return lambda maker, numbers: (READ | readers)[maker](numbers)
 
 
 def same_matrix(answer, expected, args):
@@ -294,29 +341,29 @@ def same_matrix(answer, expected, args):
     return f"For {args[0]!r} you are {degrees_between(np.asarray(expected), R):.1f}° away."
 
 
-def mistake(message, **wrong):
-    return Mistake(lambda maker, numbers: read_display(maker, numbers, **wrong), message)
+def why_this_maker(answer, expected, args):
+    """What went wrong with the maker at hand, whatever the others' answers are."""
+    maker, numbers = args
+    R = as_array(answer, (3, 3))
+    reasons = [message for name, reader, message in MISREAD if name == maker and not isinstance(R, str) and np.abs(reader(numbers) - R).max() < 1e-9]
+    return reasons[0] if reasons else None
 
+
+SWAPPED = {"kuka": euler("zyx"), "fanuc": euler("XYZ")}
 
 ORIENTATION = Exercise(
-    "orientation", cases=displays, truth=right_reading, compare=same_matrix,
+    "orientation", cases=displays, truth=right_reading, compare=same_matrix, diagnose=why_this_maker,
     mistakes=[
-        mistake("KUKA's A, B, C turn about moving axes z, y, x. You took fixed ones: SciPy writes moving axes with capitals.", sequences={**MAKERS, "kuka": "zyx"}),
-        mistake("KUKA's A turns about z, not about x. You read A, B, C as roll, pitch, yaw.", sequences={**MAKERS, "kuka": "xyz"}),
-        mistake("KUKA's A turns about z, B about y, C about x. You read A, B, C about x, y, z.", sequences={**MAKERS, "kuka": "XYZ"}),
-        mistake("FANUC's W, P, R turn about fixed axes. You took moving ones: SciPy writes fixed axes with small letters.", sequences={**MAKERS, "fanuc": "XYZ"}),
-        mistake("FANUC's W turns about x. You read W, P, R as if W were the turn about z.", sequences={**MAKERS, "fanuc": "ZYX"}),
-        mistake("Kawasaki turns about z, y and z again. The third axis is not x.", sequences={**MAKERS, "kawasaki": "ZYX"}),
-        mistake("Kawasaki's axes move with the tool. You took fixed ones.", sequences={**MAKERS, "kawasaki": "zyz"}),
-        mistake("ABB sends the scalar first; SciPy wants it last. The identity would come out as a half turn.", scalar_first=False),
-        mistake("Universal Robots' rx, ry, rz are one turning vector: its direction is the axis, its length the angle. They are no roll, pitch, yaw.", turning_vector=False),
-        mistake("Angles in degrees went in as radians.", degrees=False),
-        mistake("All your matrices are transposed.", flip=True),
+        *(Mistake(with_others(**{maker: reader}), message) for maker, reader, message in MISREAD),
+        Mistake(with_others(**SWAPPED), "You have SciPy's small and capital letters the wrong way round: capitals are moving axes."),
+        Mistake(with_others(**SWAPPED, kawasaki=euler("zyz")), "You have SciPy's small and capital letters the wrong way round, for all three makers: capitals are moving axes."),
+        Mistake(with_others(**{maker: euler(sequence, degrees=False) for maker, sequence in SEQUENCES.items()}), "Angles in degrees went in as radians."),
+        Mistake(lambda maker, numbers: READ[maker](numbers).T, "All your matrices are transposed."),
     ],
     alternatives=[
-        lambda maker, numbers: Rotation.from_euler("xyz", numbers[::-1], degrees=True).as_matrix() if maker == "kuka" else read_display(maker, numbers),
-        lambda maker, numbers: read_display(maker, numbers).tolist(),
-        lambda maker, numbers: Rotation.from_euler("zyz", numbers[::-1], degrees=True).as_matrix() if maker == "kawasaki" else read_display(maker, numbers),
+        with_others(kuka=lambda numbers: Rotation.from_euler("xyz", numbers[::-1], degrees=True).as_matrix()),
+        lambda maker, numbers: READ[maker](numbers).tolist(),
+        with_others(kawasaki=lambda numbers: Rotation.from_euler("zyz", numbers[::-1], degrees=True).as_matrix()),
     ])
 
-EXERCISES = [RPY_FROM_MATRIX, ANGLE_BETWEEN, TURN_ABOUT, ANGULAR_VELOCITY, ORIENTATION]
+EXERCISES = [ZYZ_FROM_MATRIX, ANGLE_BETWEEN, TURN_ABOUT, ANGULAR_VELOCITY, ORIENTATION]

@@ -149,7 +149,7 @@ CONVENTION = Exercise(
                 "Your name describes the same product only if the three angles are reversed too. The columns of the log stay "
                 "as they are: the first letter belongs to the first column."),
         Mistake(by_first_row,
-                "You look at the first row only. It has a single angle that is not zero, and one turn alone has no order: half "
+                "You look at the first row only. It has a single angle that is not zero, and one turn alone has no order: a third "
                 "of all conventions fit it. Use all rows."),
         Mistake(unit_by_size,
                 "You guess the unit from the size of the numbers. A log of small motions in degrees has small numbers too. Try both "
