@@ -148,10 +148,8 @@ def links_as_capsules(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
     if arm.convention == "standard":
         back = np.stack([arm.a, arm.d * np.sin(arm.alpha), arm.d * np.cos(arm.alpha)], axis=-1)
         return -back, np.zeros_like(back)
-    start, end = np.zeros((arm.n, 3)), np.zeros((arm.n, 3))
-    start[:, 2] = -arm.d
-    end[:-1, 0] = arm.a[1:]
-    end[-1] = arm.tool[:3, 3]
+    start, end = np.zeros((2, arm.n, 3))
+    start[:, 2], end[:-1, 0], end[-1] = -arm.d, arm.a[1:], arm.tool[:3, 3]
     return start, end
 
 

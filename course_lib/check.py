@@ -24,9 +24,9 @@ right, write a `compare` that judges the work, and compares it with `expected`, 
 A `Mistake` is a real misconception: a wrong answer and what to tell who gives it. It is shown when
 the learner's answers equal it in every case. `diagnose(answer, expected, args)` returns a sentence
 (or None) for what no single wrong answer can stand for. `alternatives` are right answers written in
-other ways. `complaints(exercise, rng)` runs all of these, and tests call it.
+other ways. Tests run all of these through `course_lib.tools.complaints`.
 
-Public names: check, CheckResult, Exercise, Mistake, close, complaints, load_exercises, find_exercise,
+Public names: check, CheckResult, Exercise, Mistake, close, load_exercises, find_exercise,
 plain, show, message_html, AnswerFailed.
 """
 
@@ -469,24 +469,6 @@ def _explains(exercise, mistake, rows):
 
 def _praise(count, exercise):
     return "Your answer is right." if exercise.cases is None else f"All {count} cases agree."
-
-
-def complaints(exercise: Exercise, rng: np.random.Generator) -> list[str]:
-    """What is wrong with an exercise: the truth or an alternative that fails, a mistake that does not
-    fail with its own message. Empty if all is well."""
-    found = []
-    state = copy.deepcopy(rng)
-    for label, answer in [("the truth", exercise.truth), *((f"alternative {i}", a) for i, a in enumerate(exercise.alternatives))]:
-        result = exercise.judge(answer, copy.deepcopy(state))
-        if not result.passed:
-            found.append(f"{exercise.name}: {label} fails: {result.message}")
-    for i, mistake in enumerate(exercise.mistakes):
-        result = exercise.judge(mistake.answer, copy.deepcopy(state))
-        if result.passed:
-            found.append(f"{exercise.name}: mistake {i} passes ({mistake.message})")
-        elif not result.message.endswith(mistake.message):
-            found.append(f"{exercise.name}: mistake {i} gets another message: {result.message}")
-    return found
 
 
 # ---------------------------------------------------------------- finding them

@@ -90,7 +90,7 @@ def manipulability(J) -> np.ndarray:
     """Yoshikawa's measure sqrt(det(J J^T)): the product of the singular values of J. 0 at a singularity.
 
     J: (..., m, n), m <= n, with the rows of the task. Mixed rows [m/s] and [rad/s] make it depend on the
-    unit of length. Returns (...). `ValueError` for fewer columns than rows.
+    unit of length. Returns (...). `ValueError` for fewer columns than rows, or NaN or infinite entries.
     Source: Yoshikawa, Int. J. Robotics Research 4(2), 1985.
 
     >>> float(manipulability([[3.0, 0, 0], [0, 0, 2]]))
@@ -99,6 +99,8 @@ def manipulability(J) -> np.ndarray:
     J = np.asarray(J, dtype=float)
     if J.ndim < 2 or J.shape[-2] > J.shape[-1]:
         raise ValueError(f"J: shape {J.shape}, expected (..., m, n) with m <= n: keep only the rows of the task")
+    if not np.isfinite(J).all():
+        raise ValueError("J: has NaN or infinite entries, expected finite numbers")
     return np.linalg.svd(J, compute_uv=False).prod(axis=-1)
 
 

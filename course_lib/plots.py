@@ -105,15 +105,11 @@ def bundle(picture, size, alt):
 def readable(colour):
     """The colour, darkened until words in it stand out from white by 4.5 to 1 (WCAG 2, AA)."""
     from matplotlib.colors import to_hex, to_rgb
+    luminance = lambda rgb: np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
     rgb = np.array(to_rgb(colour))
-    while 1.05 / (_luminance(rgb) + 0.05) < 4.5:
+    while 1.05 / (luminance(rgb) + 0.05) < 4.5:
         rgb = 0.95 * rgb
     return to_hex(rgb)
-
-
-def _luminance(rgb):
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
 
 
 def png(fig, sharp=SHARP) -> bytes:

@@ -23,7 +23,6 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from course_lib.arm import Arm, links_as_capsules, solid_inertia
 from course_lib.dh import dh_matrix, mdh_matrix
@@ -106,6 +105,7 @@ def _joint(name, kind, parent, child, T, limit=None):
 
 
 def _link(name, start, end, radius, mass, com, inertia):
+    from scipy.spatial.transform import Rotation        # here: it takes a quarter of a second
     axis = end - start
     length = np.linalg.norm(axis)
     T = np.eye(4)
@@ -138,6 +138,7 @@ def _rpy(R):
 
     There roll and yaw are not unique. Any yaw will do as long as roll is read off what yaw has left over.
     """
+    from scipy.spatial.transform import Rotation        # here: it takes a quarter of a second
     yaw = np.arctan2(R[1, 0], R[0, 0])
     left = Rotation.from_euler("z", -yaw).as_matrix() @ R
     return np.arctan2(-left[1, 2], left[1, 1]), np.arctan2(-left[2, 0], left[0, 0]), yaw
@@ -236,6 +237,7 @@ def _best_rows(poses, axes, T_tip, joint_types):
 
 def _product(poses, axes, T_tip, joint_types, q):
     """Tip poses (N, 4, 4) straight from the file's own transforms."""
+    from scipy.spatial.transform import Rotation        # here: it takes a quarter of a second
     result = np.tile(np.eye(4), (len(q), 1, 1))
     before = np.eye(4)
     for i, (pose, axis) in enumerate(zip(poses, axes)):

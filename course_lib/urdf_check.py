@@ -24,7 +24,6 @@ from xml.sax import SAXParseException
 from xml.sax.handler import ContentHandler
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from course_lib.tools.expand_xacro import is_file, package_folder
 
@@ -206,6 +205,7 @@ def numbers(node: Node, attribute: str, count: int, default=None) -> np.ndarray:
 
 def origin_of(node: Node) -> np.ndarray:
     """(4, 4) pose of an element's `<origin>`: Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll). What is left out is zero."""
+    from scipy.spatial.transform import Rotation        # here: it takes a quarter of a second
     T, origin = np.eye(4), node.find("origin")
     if origin is not None:
         T[:3, :3] = Rotation.from_euler("xyz", numbers(origin, "rpy", 3, 0.0)).as_matrix()

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib.check import complaints, load_exercises
+from course_lib.check import load_exercises
+from course_lib.tools.complaints import complaints
 
 FILES = sorted((Path(__file__).parent.parent / "notebooks" / "checks").glob("[0-9][0-9]_*.py"))
 EXERCISES = [pytest.param(e, id=f"{path.stem[:2]}.{e.name}") for path in FILES for e in load_exercises(path)]

@@ -10,7 +10,8 @@ import roboticstoolbox as rtb
 from classroom import HW02, hand_in, notebook_with
 
 from course_lib import check as check_module
-from course_lib.check import check, complaints, show
+from course_lib.check import check, show
+from course_lib.tools.complaints import complaints
 from course_lib.tools import homework as tool
 from course_lib.tools.grading import NOT_GRADED, grade_id, source_of
 

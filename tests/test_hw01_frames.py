@@ -10,7 +10,8 @@ import spatialmath
 from scipy.linalg import logm
 from scipy.spatial.transform import Rotation
 
-from course_lib.check import complaints, find_exercise, load_exercises
+from course_lib.check import find_exercise, load_exercises
+from course_lib.tools.complaints import complaints
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks" / "homework" / "hw01_frames"
 EXERCISES = load_exercises(FOLDER / "judge.py")

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from course_lib.check import complaints
+from course_lib.tools.complaints import complaints
 from course_lib.tools import homework as tool
 from course_lib.tools.grading import grade_id, load_homework, mark, read_submission, source_of
 from course_lib.urdf_check import check_urdf

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from course_lib.check import complaints
+from course_lib.tools.complaints import complaints
 from course_lib.tools import homework as tool
 from course_lib.tools.grading import NOT_GRADED, grade_id, load_homework, source_of
 

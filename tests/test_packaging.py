@@ -115,6 +115,24 @@ def test_all_packages_of_the_library_are_installed():
     assert names == set(PROJECT["tool"]["setuptools"]["packages"])
 
 
+def library():
+    return {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "course_lib").glob("*.py")}
+
+
+def test_the_library_stays_small():
+    assert sum(len(text.splitlines()) for text in library().values()) < 3500
+
+
+def test_numeric_modules_import_one_way():
+    """Never figures, sliders or checkpoints, and nobody's private names."""
+    for stem, text in library().items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("course_lib"):
+                used = {*node.module.split("."), *(alias.name for alias in node.names)}
+                assert stem in {"explore", "plots", "check"} or not used & {"explore", "plots", "check"}, (stem, node.lineno)
+                assert not any(alias.name.startswith("_") for alias in node.names), (stem, node.lineno)
+
+
 def test_importing_course_lib_loads_nothing_else():
     code = "import sys, course_lib; print([m for m in ('numpy', 'matplotlib', 'scipy') if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

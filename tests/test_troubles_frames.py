@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import RigidTransform, Rotation, Slerp
 
-from course_lib.check import complaints, find_exercise, load_exercises
+from course_lib.check import find_exercise, load_exercises
+from course_lib.tools.complaints import complaints
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LESSON = NOTEBOOKS / "01_rotations_and_frames.ipynb"

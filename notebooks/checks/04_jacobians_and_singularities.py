@@ -185,8 +185,11 @@ def same_loss(answer, expected, args):
     if not isinstance(answer, (list, tuple)) or len(answer) != 2:
         return "Expected two things: the rank and the array of lost twists."
     rank, lost_twists = int(expected[0]), np.asarray(expected[1], dtype=float)
-    if np.shape(answer[0]) != () or answer[0] != rank:
-        return f"The rank is not {answer[0]}."
+    if np.shape(answer[0]) != ():
+        return "Return (rank, directions), in this order."
+    if answer[0] != rank:
+        is_k = answer[0] == 6 - rank
+        return "That is k, the number of lost directions; first comes the rank." if is_k else f"The rank is not {answer[0]}."
     twists = np.asarray(answer[1], dtype=float)
     if twists.shape != lost_twists.shape:
         return f"Expected lost twists of shape {lost_twists.shape}, got {twists.shape}."
@@ -281,6 +284,23 @@ def least_squares_is_enough(J, twist):
     return bool(np.isfinite(qd).all())
 
 
+def solve_says_so(J, twist):
+    try:
+        np.linalg.solve(J, twist)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def residual_sum(J, twist):
+    return bool(np.linalg.lstsq(J, twist, rcond=1e-9)[1].sum() < 1e-9)
+
+
+def residual_there(J, twist):
+    residuals = np.linalg.lstsq(J, twist, rcond=1e-9)[1]
+    return bool(residuals.size and residuals[0] < 1e-9)
+
+
 CAN_DO = Exercise(
     "can_do", cases=twists, truth=can_do,
     mistakes=[
@@ -290,6 +310,15 @@ CAN_DO = Exercise(
                 "Six joints are no promise: in a singular posture they do not reach every twist. Look at this J."),
         Mistake(least_squares_is_enough,
                 "You always say True. Least squares always returns something: the joint speeds that come *closest*. Compare J q̇ with the twist."),
+        Mistake(solve_says_so,
+                "`solve` that does not raise proves nothing: rounding makes a singular J invertible. Look at J q̇ − twist. "
+                "And it refuses every J that is not square."),
+        Mistake(residual_sum,
+                "lstsq returns no residuals when J loses rank (nor with six columns or more), and the sum of nothing is 0. "
+                "Compute twist − J q̇ yourself."),
+        Mistake(residual_there,
+                "lstsq returns no residuals when J loses rank (nor with six columns or more), so an empty array is no No. "
+                "Compute twist − J q̇ yourself."),
         Mistake(lambda J, twist: False, "You always say False. Does your code look at the twist?"),
         Mistake(linear_part, "You looked at the linear half alone. The same joint speeds have to give the angular half as well."),
         Mistake(signed, "A lost direction is lost both ways. A negative component along it is as bad as a positive one: take the absolute value."),
