@@ -439,7 +439,10 @@ class Robot:
 
     @_once
     def _vertices(self, file):
-        return _vertices(file)
+        try:
+            return _vertices(file)
+        except (OSError, ValueError):
+            return None
 
     @_once
     def mesh_file(self, node):
@@ -485,7 +488,7 @@ def _wrong_scale(points):
 
 
 def _vertices(file):
-    """The outermost corners (k, 3) of an STL or OBJ file; None for other kinds, over 40 MB, or if unreadable."""
+    """The outermost corners (k, 3) of an STL or OBJ file; None for other kinds or over 40 MB; OSError, ValueError if unreadable."""
     kind = file.suffix.lower()
     if kind not in (".stl", ".obj") or file.stat().st_size > 40_000_000:
         return None
@@ -494,10 +497,7 @@ def _vertices(file):
         facets = np.frombuffer(data, np.dtype([("at", "<f4", (4, 3)), ("_", "<u2")]), offset=84)
         points = facets["at"][:, 1:].reshape(-1, 3).astype(float)
     else:
-        try:
-            points = np.array(re.findall(rb"^\s*(?:vertex|v)\s+(\S+)\s+(\S+)\s+(\S+)", data, re.MULTILINE), dtype=float).reshape(-1, 3)
-        except ValueError:
-            return None
+        points = np.array(re.findall(rb"^\s*(?:vertex|v)\s+(\S+)\s+(\S+)\s+(\S+)", data, re.MULTILINE), dtype=float).reshape(-1, 3)
     if not len(points) or not np.isfinite(points).all():
         return None
     return points[np.unique(np.argmax(_directions(60) @ points.T, axis=1))]
@@ -528,8 +528,9 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(name, severity, each, why, cure):
-    """Enter a test into the table; its docstring is the `what`."""
+    """Enter a test into the table and name it after its rule; its docstring is the `what`."""
     def enter(test):
+        test.__name__ = name
         RULES[name] = Rule(name, severity, test.__doc__, why, cure, each, test)
         return test
     return enter
@@ -685,7 +686,7 @@ def _(robot, node, joint, axis):
     return "axis 0 0 0" if np.linalg.norm(axis) < 1e-9 else None
 
 @rule("axis-not-unit", "warning", "axes",
-      "URDF asks for length 1: Pinocchio and MuJoCo divide by it, a loader that does not moves the joint wrong", "divide by its length")
+      "URDF asks for length 1: a loader that does not divide by the length moves the joint wrong", "divide by its length")
 def _(robot, node, joint, axis):
     """an axis that is not of length 1"""
     length = np.linalg.norm(axis)
@@ -782,7 +783,7 @@ def _(robot, root):
         return f"no link has a mass, though these move: {_listed(link.get('name') for link in weightless)}"
     return [(link, "moves, and neither it nor what is fixed to it has a mass") for link in weightless]
 
-@rule("mass-negative", "error", "masses", "it falls upwards: the mass matrix is no longer positive definite", "give the mass in kilograms")
+@rule("mass-negative", "error", "masses", "its weight pulls upwards, and the mass matrix may no longer be positive definite", "give the mass in kilograms")
 def _(robot, inertial, link, mass):
     """a mass below zero"""
     return [(inertial.find("mass"), f"mass {mass:g} kg")] if mass < 0 else None

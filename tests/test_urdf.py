@@ -1,3 +1,5 @@
+"""`to_urdf` and `from_urdf`: the file and the table are the same arm, by other engines and for real arms; clear errors."""
+
 from dataclasses import replace
 from pathlib import Path
 

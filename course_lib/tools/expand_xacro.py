@@ -45,20 +45,22 @@ def package_folder(name: str, near) -> Path | None:
     """Folder of a ROS package as seen from the file `near`: above it or beside what is above it, then on ROS's own paths."""
     for above in Path(near).resolve().parents:
         for folder in (above, above / name):
-            if folder.name == name and folder.is_dir() or _package_name(folder) == name:
+            if folder.name == name and is_dir(folder) or _package_name(folder) == name:
                 return folder
     for root in (os.environ.get("ROS_PACKAGE_PATH", "") + os.pathsep + os.environ.get("AMENT_PREFIX_PATH", "")).split(os.pathsep):
         for folder in (Path(root) / name, Path(root) / "share" / name):
-            if root and folder.is_dir():
+            if root and is_dir(folder):
                 return folder
     return None
 
 
 def _package_name(folder):
     manifest = folder / "package.xml"
-    if not is_file(manifest) or manifest.stat().st_size > 100_000:
+    try:
+        text = manifest.read_text(encoding="utf-8", errors="replace") if manifest.stat().st_size <= 100_000 else ""
+    except (OSError, ValueError):       # none there, one that may not be read, or no path at all
         return None
-    return manifest.read_text(encoding="utf-8", errors="replace").partition("<name>")[2].partition("</name>")[0].strip()
+    return text.partition("<name>")[2].partition("</name>")[0].strip()
 
 
 def is_file(path: Path) -> bool:
@@ -66,6 +68,14 @@ def is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):       # a name too long, or with a NUL
+        return False
+
+
+def is_dir(path: Path) -> bool:
+    """`path.is_dir()`, and False for what can be no path at all or may not be looked at."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
         return False
 
 

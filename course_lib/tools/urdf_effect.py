@@ -5,19 +5,25 @@ Public name: `effect`.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 
 def effect(good, faulty, tip="tcp", samples=500) -> tuple[float, float, float]:
-    """Largest difference of the tool's position [mm], its direction [degrees] and a gravity torque [N m].
+    """Largest difference of the tool's position [mm], its direction [degrees] and a joint's gravity torque [N m].
 
-    Over random postures within +-2 rad. Joints are matched by name; one that the faulty model no longer has counts as
-    not moving. `ValueError` with Pinocchio's own words when it refuses the faulty file.
+    For a prismatic joint the last one is a force [N]. Over random postures within +-2 rad (m). Joints are matched by
+    name; one that the faulty model no longer has counts as not moving. `ValueError` with Pinocchio's own words when it
+    refuses the faulty file, or if one of the two has no link `tip`.
     """
     import pinocchio as pin
 
     rng = np.random.default_rng(1)
     models = [pin.buildModelFromUrdf(str(file)) for file in (good, faulty)]
+    for model, file in zip(models, (good, faulty)):
+        if not model.existFrame(tip, pin.FrameType.BODY):
+            raise ValueError(f"tip: {tip!r}, expected a link of {Path(file).name}")
     names = list(models[0].names)[1:]
     worst = np.zeros(3)
     for _ in range(samples):

@@ -64,6 +64,8 @@ MODIFIED_ORIGIN = Exercise(
                 "This is the origin of a *standard* row. In a modified row the x screw (alpha, a) comes first."),
         Mistake(lambda a, alpha, d, theta: (split(mdh_matrix(a, alpha, d, theta))[0], split(mdh_matrix(a, alpha, d, theta), "ZYX")[1]),
                 "Your three angles come as yaw, pitch, roll. The file wants roll, pitch, yaw."),
+        Mistake(lambda a, alpha, d, theta: (split(mdh_matrix(a, alpha, d, theta))[0], split(mdh_matrix(a, alpha, d, theta), "zyx")[1]),
+                "You asked SciPy for \"zyx\": first about z. A URDF turns about x first, then y, then z, about fixed axes: \"xyz\"."),
         Mistake(lambda a, alpha, d, theta: (modified_origin(a, alpha, d, theta)[0], np.degrees(modified_origin(a, alpha, d, theta)[1])),
                 "Your angles are degrees; a URDF holds radians."),
         Mistake(lambda a, alpha, d, theta: ([a, d * np.sin(alpha), d * np.cos(alpha)], modified_origin(a, alpha, d, theta)[1]),
@@ -103,6 +105,8 @@ CYLINDER_ALONG_X = Exercise(
                 "l²/3 is about the *end* of the link, where the joint is. `inertia` is about the centre of mass: l²/12."),
         Mistake(lambda m, r, l: (m * r**2, m * (r**2 / 2 + l**2 / 12), m * (r**2 / 2 + l**2 / 12)),
                 "That is a thin tube: all its mass is in the wall. In a solid cylinder the mean of the squared distance is r²/2."),
+        Mistake(lambda m, r, l: (m * r**2, *cylinder_along_x(m, r, l)[1:]),
+                "iyy and izz are right. m r² is a tube with all its mass in the wall; in a solid cylinder the mean of ρ² is r²/2."),
         Mistake(lambda m, r, l: (m * r**2 / 8, m * (r**2 / 16 + l**2 / 12), m * (r**2 / 16 + l**2 / 12)),
                 "You took half the radius: as if the argument were a diameter."),
         Mistake(lambda m, r, l: (m * r**2 / 2, m * l**2 / 12, m * l**2 / 12),
@@ -173,10 +177,12 @@ def all_origins(text):
     return found
 
 
-suspicious_rpy = by_test(lambda rpy: np.abs(rpy).max() > 2 * np.pi + 1e-3)
+suspicious_rpy = by_test(lambda rpy: np.abs(rpy).max() > 2 * np.pi + 0.01)
 
 
 def same_names(answer, expected, args):
+    if isinstance(answer, list | tuple) and None in answer:
+        return "A name is None: you looked inside the links, too. The origin of a visual belongs to no joint."
     if not isinstance(answer, list | tuple) or not all(isinstance(name, str) for name in answer):
         return "Expected a list of names."
     missed, extra = sorted(set(expected) - set(answer)), sorted(set(answer) - set(expected))
@@ -211,13 +217,14 @@ ALONE = np.vstack([np.zeros(3), 0.5 * np.eye(3)])
 NAMES = ("shoulder", "elbow", "wrist")
 
 
-def chain_text(origins, axes, order):
-    """Three joints in a row and a tool; the joints stand in the file in another order."""
-    links = ["base", "upper", "fore", "hand", "tcp"]
-    text = [f'<joint name="{name}" type="continuous"><parent link="{links[i]}"/><child link="{links[i + 1]}"/>'
+def chain_text(origins, axes, order, tool):
+    """Three moving joints in a row, a fixed one after the first, and a tool; the joints stand in the file in another order."""
+    links, parents = ["base", "upper", "mount", "fore", "hand", "tcp"], ("base", "mount", "fore")
+    text = [f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
             f'<origin xyz="{words(origins[i][:3])}" rpy="{words(origins[i][3:])}"/><axis xyz="{words(axes[i])}"/></joint>'
-            for i, name in enumerate(NAMES)]
-    text.append('<joint name="tool" type="fixed"><parent link="hand"/><child link="tcp"/><origin xyz="0.05 0.02 0.1"/></joint>')
+            for i, (name, parent, child) in enumerate(zip(NAMES, parents, ("upper", "fore", "hand")))]
+    text.append(f'<joint name="tool" type="fixed"><parent link="hand"/><child link="tcp"/><origin xyz="{words(tool)}"/></joint>')
+    text.append('<joint name="plate" type="fixed"><parent link="upper"/><child link="mount"/><origin xyz="0.1 0 0.03" rpy="0.3 0 0"/></joint>')
     body = "\n".join(text[i] for i in order)
     return f'<robot name="three">{"".join(f"<link name=%r/>" % link for link in links)}\n{body}\n</robot>'.replace("'", '"')
 
@@ -235,29 +242,32 @@ def tool_poses(text):
     while link in above:
         order.insert(0, above[link])
         link = order[0].find("parent").get("link")
-    for i, joint in enumerate(order):
+    angles = iter(ALONE.T)
+    for joint in order:
         T, origin = np.eye(4), joint.find("origin")
         T[:3, :3], T[:3, 3] = Rotation.from_euler("xyz", read(origin, "rpy")).as_matrix(), read(origin, "xyz")
         poses = poses @ T
         if joint.find("axis") is not None:
             axis = read(joint.find("axis"), "xyz")
             turn = np.tile(np.eye(4), (4, 1, 1))
-            turn[:, :3, :3] = Rotation.from_rotvec(np.outer(ALONE[:, i], axis / np.linalg.norm(axis))).as_matrix()
+            turn[:, :3, :3] = Rotation.from_rotvec(np.outer(next(angles), axis / np.linalg.norm(axis))).as_matrix()
             poses = poses @ turn
     return poses
 
 
 def measured_files(rng):
     cases = []
-    for faulty in (1, None, 0, 2, *rng.integers(0, 3, 3)):
+    for number, faulty in enumerate((1, None, 0, 2, 2, *rng.integers(0, 3, 3))):
         origins = np.column_stack([rng.uniform(0.1, 0.4, (3, 3)), rng.choice([-1.5, 0, 0.5, 1.2], (3, 3))]).round(3)
         axes = np.eye(3)[rng.integers(0, 3, 3)] * rng.choice([-1, 1], (3, 1))
-        order = rng.permutation(4)
-        measured = tool_poses(chain_text(origins, axes, order))
+        order = rng.permutation(5)
+        on_axis = number == 4                       # the tool on the last axis: only its orientation tells
+        tool = 0.1 * axes[2] if on_axis else np.array([0.05, 0.02, 0.1])
+        measured = tool_poses(chain_text(origins, axes, order, tool))
         wrong = axes.copy()
         if faulty is not None:
-            wrong[faulty] = -axes[faulty] if rng.random() < 0.5 else np.roll(axes[faulty], 1)
-        cases.append((chain_text(origins, wrong, order), measured))
+            wrong[faulty] = -axes[faulty] if on_axis or rng.random() < 0.5 else np.roll(axes[faulty], 1)
+        cases.append((chain_text(origins, wrong, order, tool), measured))
     return cases
 
 
@@ -272,10 +282,22 @@ def in_file_order(text, measured):
     return found if found == "none" else names[NAMES.index(found)]
 
 
+def by_position(text, measured):
+    gap = np.linalg.norm(tool_poses(text)[:, :3, 3] - measured[:, :3, 3], axis=1)
+    return NAMES[int(gap[1:].argmax())] if gap.max() > 1e-6 else "none"
+
+
+def fixed_ones_counted(text, measured):
+    found = faulty_joint(text, measured)
+    return found if found == "none" else ("shoulder", "plate", "elbow")[NAMES.index(found)]
+
+
 FAULTY_JOINT = Exercise(
     "faulty_joint", cases=measured_files, truth=faulty_joint,
     mistakes=[
         Mistake(in_file_order, "You count the joints in the order of the file. The order of the chain is made by parents and children alone."),
+        Mistake(by_position, "You compared positions only. A tool on the axis of the last joint turns without moving."),
+        Mistake(fixed_ones_counted, "You count a fixed joint as well. The postures are those of the three joints that move."),
         Mistake(lambda text, measured: "none", "The zero posture agrees, always: a wrong axis does not show there. Compare the other three postures."),
         Mistake(lambda text, measured: faulty_joint(text, measured) if faulty_joint(text, measured) != "none" else NAMES[0],
                 "One of the files is sound. If nothing differs, the answer is \"none\"."),
