@@ -39,7 +39,7 @@ def test_matrices_broadcast_like_numpy():
 @few
 @given(arm_and_q())
 def test_fk_equals_robotics_toolbox_on_random_arms(case):
-    rtb = pytest.importorskip("roboticstoolbox")
+    pytest.importorskip("roboticstoolbox")
     arm, q = case
     assert np.allclose(fk(arm, q), toolbox_robot(arm).fkine(q).A, rtol=0, atol=1e-12)
 

@@ -1,17 +1,14 @@
-"""Homework 01: right answers pass however written, each wrong one is told why, and the truths hold elsewhere."""
+"""Homework 01: the truths hold against outside engines. (What every homework promises: test_every_homework.py.)"""
 
 import importlib.util
-import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 import spatialmath
 from scipy.linalg import logm
 from scipy.spatial.transform import Rotation
 
-from course_lib.check import find_exercise, load_exercises
-from course_lib.tools.complaints import complaints
+from course_lib.check import load_exercises
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks" / "homework" / "hw01_frames"
 EXERCISES = load_exercises(FOLDER / "judge.py")
@@ -30,52 +27,6 @@ JUDGE = judge_module()
 
 def seeded(seed):
     return np.random.default_rng(seed)
-
-
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
-def test_wrong_answers_fail_with_their_own_message_and_alternatives_pass(exercise):
-    assert len(exercise.mistakes) >= 5 and len(exercise.alternatives) >= 3
-    assert len({mistake.message for mistake in exercise.mistakes}) == len(exercise.mistakes)
-    for seed in (0, 1, 2):
-        assert complaints(exercise, seeded(seed)) == []
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
-def test_the_same_for_a_class_of_seeds(exercise):
-    for seed in range(3, 23):
-        assert complaints(exercise, seeded(seed)) == []
-
-
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
-@pytest.mark.parametrize("answer", [np.zeros((4, 4)), [], "text", {"a": 1}, [[1], [2, 3]], 7.5, np.full((4, 4), np.nan), True, 1j,
-                                    ("xyz", 3), ("xxy", "rad"), [np.ones(3), np.ones(2)], (np.ones(3), np.ones(3), 1.0, "far")])
-def test_answers_of_any_kind_get_a_message_not_a_traceback(exercise, answer):
-    result = exercise.judge(lambda *args: answer, seeded(0))
-    assert not result.passed and len(result.message) > 20
-
-
-def solutions():
-    """The functions of the notebook's solution cells."""
-    names = {}
-    for cell in json.loads((FOLDER / "hw01_frames.ipynb").read_text(encoding="utf-8"))["cells"]:
-        graded = cell["metadata"].get("nbgrader", {})
-        if cell["cell_type"] == "code" and not graded["grade"]:
-            exec("".join(cell["source"]), names)
-    return names
-
-
-@pytest.mark.parametrize("name", BY_NAME)
-def test_the_notebooks_solutions_pass(name):
-    assert find_exercise(f"hw01.{name}").judge(solutions()[name], seeded(4)).passed
-
-
-def test_points_of_notebook_and_judge_agree():
-    cells = json.loads((FOLDER / "hw01_frames.ipynb").read_text(encoding="utf-8"))["cells"]
-    points = {c["metadata"]["nbgrader"]["grade_id"]: c["metadata"]["nbgrader"]["points"]
-              for c in cells if c["metadata"].get("nbgrader", {}).get("grade")}
-    assert points == {f"check_{e.name}": e.points for e in EXERCISES}
-    assert sum(points.values()) == 10
 
 
 # ---------------------------------------------------------------- the truths, by other engines
