@@ -7,7 +7,8 @@
     python3 course.py --help               all subcommands
 
 The first call makes an environment in the folder .venv and installs the tested versions of all
-packages into it; later calls start at once and need no network. With --here a subcommand uses
+packages into it; later calls start at once and need no network (`homework` and `test` add a few
+packages of their own the first time). With --here a subcommand uses
 the environment of the Python that runs it (conda, JupyterHub) and installs nothing.
 """
 
@@ -129,6 +130,8 @@ def install(extras):
         check_disk()
         say("Making the environment in .venv (once; a few minutes and 1.5 GB) ...")
         make_venv()
+    else:
+        say("Adding to the environment in .venv what it lacks ...")
     before = installed_names()
     unfinished_file().touch()
     try:
@@ -372,7 +375,7 @@ def python_for(extras, here):
 def lab(arguments, here):
     """python3 course.py lab [--no-browser] [--port N] [--here] [JupyterLab's own arguments]
 
-    Opens the lessons in JupyterLab. Stop it with Ctrl-C.
+    Opens the lessons in JupyterLab. Stop it with Ctrl-C twice.
     """
     ours = [
         f"--ServerApp.root_dir={ROOT}",
@@ -393,7 +396,7 @@ def lab(arguments, here):
 def check_port(text):
     """Raise Trouble unless `text` is the number of a port that is free."""
     if not (text.isdecimal() and 0 < int(text) < 65536):
-        raise Trouble(f"--port {text}: expected a number from 1 to 65535.")
+        raise Trouble(f"--port {text}: expected a number from 1 to 65535.".replace("--port :", "--port needs a value:"))
     with socket.socket() as probe:
         if os.name != "nt":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -494,8 +497,8 @@ COMMANDS = {"lab": lab, "test": test, **{name: tool(name) for name in TOOLS}}
 
 
 def usage():
-    lines = ["lab        open the lessons in JupyterLab", "test       run all tests"]
-    lines += [f"{name:<11}{about}" for name, (_, about) in TOOLS.items()]
+    lines = ["lab         open the lessons in JupyterLab", "test        run all tests"]
+    lines += [f"{name:<12}{about}" for name, (_, about) in TOOLS.items()]
     return __doc__.strip() + "\n\nSubcommands:\n  " + "\n  ".join(lines)
 
 
@@ -513,6 +516,10 @@ def main(arguments):
         say(command.__doc__)
         return 0
     here = "--here" in rest
+    if name in TOOLS and {"-h", "--help"} & set(rest) and not here and not is_ready(TOOLS[name][0]):
+        say(f"{name}: {TOOLS[name][1]}. Its options are shown once its packages are installed, which the "
+            f"first `python3 course.py {name}` does.")
+        return 0
     try:
         return command([word for word in rest if word != "--here"], here)
     except Trouble as trouble:

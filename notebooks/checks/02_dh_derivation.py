@@ -199,7 +199,7 @@ def pose(table, q):
 
 def part_by_part(answer, expected, args):
     """Which part of the answer is wrong: the a and alpha columns, the d and theta columns, or the tool?"""
-    rows, (table, tool) = args[0], (np.asarray(part, dtype=float) for part in answer)
+    rows, table = args[0], np.asarray(answer[0], dtype=float)
     right = np.asarray(expected[0])
     if np.allclose(table[1:, :2], rows[0, :2]) and len(rows) > 2:
         return "All a and alpha are those of the first row: you overwrote each pair before it was used. Work on a copy."

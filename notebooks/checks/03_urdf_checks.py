@@ -226,7 +226,7 @@ def chain_text(origins, axes, order, tool):
     text.append(f'<joint name="tool" type="fixed"><parent link="hand"/><child link="tcp"/><origin xyz="{words(tool)}"/></joint>')
     text.append('<joint name="plate" type="fixed"><parent link="upper"/><child link="mount"/><origin xyz="0.1 0 0.03" rpy="0.3 0 0"/></joint>')
     body = "\n".join(text[i] for i in order)
-    return f'<robot name="three">{"".join(f"<link name=%r/>" % link for link in links)}\n{body}\n</robot>'.replace("'", '"')
+    return f'<robot name="three">{"".join("<link name=%r/>" % link for link in links)}\n{body}\n</robot>'.replace("'", '"')
 
 
 def words(values):
