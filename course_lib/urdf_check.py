@@ -142,14 +142,15 @@ def read_xml(path) -> Node:
     """
     path = Path(path)
     try:
-        size = path.stat().st_size if path.is_file() else None
-        text = path.read_bytes() if size is not None and size <= MAX_BYTES else b""
+        if not path.is_file():
+            raise OSError("a folder, not a file" if path.is_dir() else "a device, not a file" if path.exists() else "there is no such file")
+        text = path.read_bytes() if (size := path.stat().st_size) <= MAX_BYTES else b""
     except (OSError, ValueError) as error:
         raise UrdfError("unreadable", str(error), file=path.name) from None
-    if size is None:
-        raise UrdfError("unreadable", "there is no such file", file=path.name)
     if size > MAX_BYTES:
         raise UrdfError("too-large", f"{size / 1e6:.0f} MB, expected at most {MAX_BYTES / 1e6:.0f}", file=path.name)
+    if not text.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(b"<") and b"<robot" not in text.replace(b"\0", b""):
+        raise UrdfError("unreadable", "this is no XML file; is it the right one?", file=path.name)
     root = _parse(text, path.name)
     return _parse(_expand_xacro(path), f"{path.name} (expanded)") if path.suffix == ".xacro" else root
 
@@ -163,8 +164,7 @@ def _parse(text, file):
     except SAXParseException as error:
         raise UrdfError("malformed-xml", error.getMessage(), "file", error.getLineNumber(), file) from None
     except DefusedXmlException:
-        line = builder._locator.getLineNumber()
-        raise UrdfError("entity", "declares or uses an XML entity, or an external DTD", "file", line, file) from None
+        raise UrdfError("entity", "declares or uses an XML entity, or an external DTD", "file", builder._locator.getLineNumber(), file) from None
     except UrdfError:
         raise
     except (LookupError, ValueError) as error:          # an encoding that is unknown, or not the one used
@@ -551,7 +551,7 @@ def _three(moments):
 
 
 for _name, _severity, _what, _why, _cure in (        # what `read_xml` refuses
-    ("unreadable", "error", "file missing or not readable", "there is nothing to check", "check the path"),
+    ("unreadable", "error", "file missing, not readable or no XML", "there is nothing to check", "check the path"),
     ("too-large", "error", "over 10 MB, 100 000 elements, 100 levels or attributes", "no arm needs that; it may be made to stall readers", "put meshes into their own files"),
     ("malformed-xml", "error", "not well-formed XML", "every loader stops here", "mend the tag at or before this line"),
     ("entity", "error", "XML entities", "they can fill the memory or read other files (entity bomb, external entity)", "write the text out, without <!ENTITY …>"),

@@ -298,9 +298,10 @@ BOMB = '<!DOCTYPE r [<!ENTITY e0 "x">' + "".join(f'<!ENTITY e{i} "{f"&e{i - 1};"
     ("<robot>" + "<a>" * 300_000, "too-large", 1),
     ("<robot " + " ".join(f'a{i}="1"' for i in range(50_000)) + "/>", "too-large", 1),
     ("<robot>\n<link></robot>", "malformed-xml", 2),
-    ("", "malformed-xml", 1), (b"\0" * 1000, "malformed-xml", 1), (b"<robot name='\xe9'/>", "malformed-xml", 1),
+    ("", "unreadable", None), (b"\0" * 1000, "unreadable", None), (b"<robot name='\xe9'/>", "malformed-xml", 1),
     ("<?xml version='1.0' encoding='klingon'?><robot/>", "malformed-xml", None),
-    (b"\x89PNG\r\n\x1a\n", "malformed-xml", 1),
+    (b"\x89PNG\r\n\x1a\n", "unreadable", None), ("# An arm\n\nIts a < b\n", "unreadable", None),
+    ("x<robot name='a'/>", "malformed-xml", 1), ("x<robot name='a'/>".encode("utf-16"), "malformed-xml", 1),      # a slip in the right file
 ])
 def test_hostile_files_end_in_one_clear_finding_in_seconds(text, rule, line, tmp_path):
     start = time.process_time()
@@ -327,6 +328,25 @@ def test_a_chain_of_ten_thousand_joints_takes_seconds(tmp_path):
 def test_folders_and_odd_paths(tmp_path):
     for path in (tmp_path, tmp_path / "no\0thing.urdf", "x" * 5000):
         assert [f.rule for f in check_urdf(path)] == ["unreadable"]
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n", b"# An arm\n", b""])
+def test_a_file_that_is_no_xml_is_not_told_to_mend_a_tag(data, tmp_path):
+    finding, = check_urdf(written(tmp_path, data, "README.md"))
+    assert finding.message == "this is no XML file; is it the right one?" and finding.fix == "check the path"
+
+
+def test_what_is_no_file_is_called_what_it_is(tmp_path):
+    messages = [check_urdf(path)[0].message for path in (tmp_path, tmp_path / "gone.urdf")]
+    assert messages == ["a folder, not a file", "there is no such file"]
+    if Path("/dev/null").exists():
+        assert check_urdf("/dev/null")[0].message == "a device, not a file"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-be", "utf-16-le"])
+def test_a_byte_order_mark_or_none_is_still_xml(encoding, tmp_path):
+    mark = "" if encoding == "utf-8-sig" else "\ufeff"
+    assert check_urdf(written(tmp_path, (mark + "\n" + one_joint()).encode(encoding))) == []
 
 
 def test_utf_16_is_read(tmp_path):
@@ -386,7 +406,7 @@ def test_a_xacro_file_that_never_ends_is_stopped(tmp_path):
 LOOKED_AT = [       # files, rule, number of findings, why each of them is right
     ("mujoco/testdata/model.urdf", None, 0, "one link, nothing wrong with it"),
     ("*/ridgeback.urdf.xacro", None, 0, "a wheeled base, nothing wrong with it"),
-    ("rtbdata/data/test.urdf", "malformed-xml", 1, "holds the word hello and nothing else"),
+    ("rtbdata/data/test.urdf", "unreadable", 1, "holds the word hello and nothing else"),
     ("*_macro.xacro", "macros-only", 1, "defines a macro that another file calls"),
     ("*/kuka_resources/urdf/common_*.xacro", "macros-only", 1, "constants and materials for other files"),
     ("*/accessories/hokuyo*.xacro", "macros-only", 1, "a macro"),
@@ -524,9 +544,9 @@ def test_no_mutation_makes_it_crash_at_length(tmp_path_factory, text):
 def test_the_command_prints_and_its_exit_status_tells_the_worst(capsys):
     good, note, warning, error = (str(DATA / name) for name in (
         "good/cobot6.urdf", "faulty/collision_elsewhere.urdf", "faulty/com_sign.urdf", "faulty/loop.urdf"))
-    assert command.main([good]) == 0 and "cobot6.urdf: nothing found" in capsys.readouterr().out
+    assert command.main([good]) == 0 and f"{good}: nothing found" in capsys.readouterr().out
     assert command.main([note]) == 0 and "1 note" in capsys.readouterr().out
-    assert command.main([good, warning]) == 1 and "com_sign.urdf:70: warning [com-outside]" in capsys.readouterr().out
+    assert command.main([good, warning]) == 1 and f"{warning}:70: warning [com-outside]" in capsys.readouterr().out
     assert command.main([warning, error, good]) == 2 and command.main(["nothing.urdf"]) == 2
 
 
@@ -535,6 +555,61 @@ def test_the_command_prints_json(capsys):
     assert command.main(["--json", file]) == 2
     finding, = json.loads(capsys.readouterr().out)[file]
     assert finding["rule"] == "loop" and finding["line"] == 153 and set(finding) == {"rule", "severity", "where", "line", "message", "fix", "file"}
+    assert finding["file"] == file
+
+
+def test_the_command_prints_the_path_as_it_was_given(tmp_path, monkeypatch, capsys):
+    """Editors jump to it; the lesson's findings have the name alone."""
+    (tmp_path / "arms").mkdir()
+    file = written(tmp_path / "arms", "<robot>")
+    monkeypatch.chdir(tmp_path)
+    for given in ("arms/robot.urdf", "./arms/../arms/robot.urdf", str(file)):
+        assert command.main([given]) == 2 and capsys.readouterr().out.startswith(f"{given}:1: error [malformed-xml]")
+    assert str(check_urdf(file)[0]).startswith("robot.urdf:1: ")
+
+
+def test_the_command_says_that_a_line_is_of_the_expanded_file(tmp_path, capsys):
+    pytest.importorskip("xacro")
+    file = str(written(tmp_path, XACRO.format('<link name="a"/><link name="a"/>'), "robot.xacro"))
+    assert command.main([file]) == 2 and f"{file} (expanded):" in capsys.readouterr().out
+
+
+def test_the_command_takes_a_folder_and_counts_its_files(tmp_path, capsys):
+    for name, text in (("good.urdf", one_joint()), ("a/b/loop.urdf", "<robot>"), (".venv/other.urdf", "<robot>"), ("notes.txt", "x"),
+                       ("macros.xacro", XACRO.format('<xacro:property name="a" value="1"/>')), ("a/light.urdf", one_joint(inertial=False))):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        written(tmp_path, text, name)
+    (tmp_path / "empty").mkdir()
+    assert command.main([str(tmp_path)]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{tmp_path}: 4 files (*.urdf, *.xacro)"
+    assert lines[-1] == "4 files: 1 with errors, 1 with warnings but no error, 1 with notes only, 1 with no finding"
+    assert f"{tmp_path / 'good.urdf'}: nothing found" in lines and not any(".venv" in line for line in lines)
+    assert command.main([str(tmp_path / "a")]) == 2 and command.main([str(tmp_path / "good.urdf")]) == 0
+    assert "1 files" not in capsys.readouterr().out
+    assert command.main([str(tmp_path), "--json"]) == 2 and len(json.loads(capsys.readouterr().out)) == 4
+
+
+def test_the_total_of_the_courses_own_files(capsys):
+    assert command.main([str(DATA / "good"), str(DATA / "faulty" / "loop.urdf")]) == 2
+    assert capsys.readouterr().out.endswith(f"\n{len(GOOD) + 1} files: 1 with errors, {len(GOOD)} with no finding\n")
+
+
+def test_the_command_expands_patterns_that_no_shell_expanded(tmp_path, capsys):
+    for name in ("arm1.urdf", "arm2.urdf", "base.urdf", "odd*.urdf") if Path("/dev/null").exists() else ("arm1.urdf", "arm2.urdf", "base.urdf"):
+        written(tmp_path, one_joint(), name)
+    for pattern, count in (("arm*.urdf", 2), ("arm?.urdf", 2)):
+        assert command.main([str(tmp_path / pattern)]) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == f"{count} files: {count} with no finding"
+    if (tmp_path / "odd*.urdf").exists():                       # a file that is really called so
+        assert command.main([str(tmp_path / "odd*.urdf")]) == 0 and "odd*.urdf: nothing found" in capsys.readouterr().out
+
+
+def test_the_command_tells_the_truth_where_there_is_nothing_to_check(tmp_path, capsys):
+    for given, sentence in ((tmp_path, "no *.urdf or *.xacro in this folder or below it"), (tmp_path / "gone.urdf", "there is no such file"),
+                            (tmp_path / "*.urdf", "no file fits this pattern")):
+        assert command.main([str(given)]) == 2
+        assert capsys.readouterr().out.startswith(f"{given}: error [unreadable] file: {sentence}\n    fix: check the path\n")
 
 
 def test_the_command_without_files_is_an_error():

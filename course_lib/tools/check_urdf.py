@@ -1,37 +1,88 @@
-"""`course.py check-urdf FILE… [--json]`: check URDF and xacro files on the command line and in CI.
+"""`course.py check-urdf PATH… [--json]`: check URDF and xacro files on the command line and in CI.
 
+A folder stands for all *.urdf and *.xacro below it, without the folders whose names begin with a dot.
 Exit status: 0 nothing found, or notes only; 1 warnings; 2 errors, or a file that cannot be read.
 """
 
 from __future__ import annotations
 
 import argparse
+import glob
 import json
+import os
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
-from course_lib.urdf_check import check_urdf
+from course_lib.urdf_check import RULES, Finding, check_urdf
 
 STATUS = {"note": 0, "warning": 1, "error": 2}
+WORST = {"error": "with errors", "warning": "with warnings but no error", "note": "with notes only", None: "with no finding"}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the findings of each file and return the exit status."""
     parser = argparse.ArgumentParser(prog="course.py check-urdf", description="Find faults in URDF and xacro files.",
                                      epilog="exit status: 0 nothing found or notes only, 1 warnings, 2 errors")
-    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder: all *.urdf and *.xacro below it")
     parser.add_argument("--json", action="store_true", help="print one JSON object: {file: [findings]}")
     options = parser.parse_args(arguments)
-    found = {file: check_urdf(file) for file in options.files}
+    given = [path for word in options.paths for path in _matches(word)]
+    folders = {path: _files_below(path) for path in given if os.path.isdir(path)}
+    files = dict.fromkeys(file for path in given for file in folders.get(path) or [path])       # each one once
+    if not options.json:
+        for folder, below in folders.items():
+            if below:
+                print(f"{folder}: {_count(len(below))} (*.urdf, *.xacro)")
+    found = {}
+    for file in files:
+        found[file] = _findings(file)
+        if not options.json:
+            print(*found[file], f"{file}: {_summary(found[file])}", sep="\n")
     if options.json:
         print(json.dumps({file: [asdict(finding) for finding in findings] for file, findings in found.items()}, indent=2))
-    else:
-        for file, findings in found.items():
-            for finding in findings:
-                print(finding)
-            print(f"{file}: {_summary(findings)}")
+    elif len(found) > 1:
+        print(_total(found.values()))
     return max((STATUS[finding.severity] for findings in found.values() for finding in findings), default=0)
+
+
+def _matches(word):
+    """The paths a word of the command line stands for: shells on Windows leave * and ? to the program."""
+    if os.path.lexists(word) or not set("*?") & set(word):
+        return [word]
+    return sorted(glob.glob(word, recursive=True)) or [word]
+
+
+def _files_below(folder):
+    found = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [os.path.join(place, name) for name in sorted(files) if name.lower().endswith((".urdf", ".xacro"))]
+    return found
+
+
+def _findings(file):
+    """Findings that name the file as it was given, so that an editor can jump there."""
+    if os.path.isdir(file):
+        return [_nothing_at(file, "no *.urdf or *.xacro in this folder or below it")]
+    if not os.path.lexists(file) and set("*?") & set(file):
+        return [_nothing_at(file, "no file fits this pattern")]
+    return [replace(finding, file=file + finding.file.removeprefix(Path(file).name)) for finding in check_urdf(file)]
+
+
+def _nothing_at(path, message):
+    entry = RULES["unreadable"]
+    return Finding(entry.name, entry.severity, "file", None, message, entry.cure, path)
+
+
+def _count(files):
+    return f"{files} file{'s' * (files != 1)}"
+
+
+def _total(found):
+    counts = Counter(max((finding.severity for finding in findings), key=STATUS.get, default=None) for findings in found)
+    return f"{_count(counts.total())}: " + ", ".join(f"{counts[kind]} {words}" for kind, words in WORST.items() if counts[kind])
 
 
 def _summary(findings):
