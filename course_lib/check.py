@@ -107,8 +107,7 @@ def _sequence_difference(answer, expected, tol):
         return f"Expected a list of {len(expected)}, got {_kind(answer)}."
     if len(answer) != len(expected):
         return f"Expected {len(expected)} entries, got {len(answer)}."
-    pairs = zip(answer, expected)
-    return _first_difference(((f"Entry {i + 1}", a, e) for i, (a, e) in enumerate(pairs)), tol)
+    return _first_difference(((f"Entry {i}", a, e) for i, (a, e) in enumerate(zip(answer, expected), 1)), tol)
 
 
 def _first_difference(triples, tol):
@@ -148,8 +147,7 @@ def _where(off):
 
 
 def _list(indices):
-    text = ", ".join(map(str, indices[:6]))
-    return text + ", …" if len(indices) > 6 else text
+    return ", ".join([*map(str, indices[:6]), *["…"] * (len(indices) > 6)])
 
 
 def _numbers(value):
@@ -223,12 +221,13 @@ def show(value, lines: int = 6) -> str:
     """`value` in a few short lines, numbers rounded, the same on every machine."""
     if isinstance(value, str):
         return repr(value if len(value) <= 60 else value[:57] + "…")
+    if isinstance(value, list | tuple) and any(isinstance(v, np.ndarray) for v in value):
+        return "\nand\n".join(show(v, lines) for v in value[:3]) + "\n…" * (len(value) > 3)
     array = _numbers(value)
     if array is None:
         text = repr(value)
     elif array.ndim == 0:
-        text = f"{array.item() + 0:.5g}"  # + 0 turns -0.0 into 0.0
-        text = str(array.item()) if array.dtype.kind == "b" else text
+        text = str(array.item()) if array.dtype.kind == "b" else f"{array.item() + 0:.5g}"  # + 0 turns -0.0 into 0.0
     else:
         array = array if array.dtype.kind in "bi" else np.round(array, 4) + 0.0
         text = np.array2string(array, precision=4, suppress_small=True, threshold=60, separator=", ", max_line_width=88)
@@ -308,8 +307,8 @@ class CheckResult:
 
 def message_html(message: str) -> str:
     """A message as HTML, with its matrices in even columns; everything in it is escaped."""
-    lines = html.escape(message).split("\n")
-    return "\n".join(f"<code>{line}</code>" if re.match(r" ?\[", line) else line for line in lines)
+    block = r"(?m)\n?(^ *\[.*(?:\n(?:[ \[]|…$).*)*)\n?"  # the newlines around it are those of the element
+    return re.sub(block, r"<pre style='margin:0'>\1</pre>", html.escape(message))
 
 
 NOT_YET = "Not answered yet. Fill it in, run the cell, and come back here."
@@ -425,10 +424,10 @@ def _happened(exercise, row):
     if exercise.cases is None:
         subject = f"Your {exercise.name}"
     else:
-        subject = (f"For {_arguments(exercise.truth, args)}, your " if args else "Your ") + exercise.name
+        subject = (f"For {_arguments(exercise.truth, args)}your " if args else "Your ") + exercise.name
     if isinstance(returned, AnswerFailed):
         return f"{subject} {returned}"
-    return f"{subject} {'is' if exercise.cases is None else 'returned'} {_indent(show(returned))}"
+    return f"{subject} {'is' if exercise.cases is None else 'returned'}{_indent(show(returned))}"
 
 
 def _arguments(function, args):
@@ -437,12 +436,13 @@ def _arguments(function, args):
     except (TypeError, ValueError):
         names = []
     names += [f"argument {i + 1}" for i in range(len(names), len(args))]
-    parts = [f"{name} = {_indent(show(value, lines=4))}" for name, value in zip(names, args)]
-    return ("\n" if any("\n" in part for part in parts) else ", ").join(parts)
+    parts = [f"{name} ={_indent(show(value, lines=4))}" for name, value in zip(names, args)]
+    end = "\n" if any("\n" in part for part in parts) else ", "
+    return end.join([*parts, ""])
 
 
 def _indent(text):
-    return "\n" + text if "\n" in text else text
+    return ("\n" if "\n" in text else " ") + text
 
 
 def _diagnosis(exercise, returned, expected, args):

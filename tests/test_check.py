@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from course_lib import check as check_module
-from course_lib.check import AnswerFailed, Exercise, Mistake, check, close, is_empty, load_exercises, plain, show
+from course_lib.check import AnswerFailed, Exercise, Mistake, check, close, is_empty, load_exercises, message_html, plain, show
 from course_lib.tools.complaints import complaints
 
 
@@ -208,7 +208,21 @@ def test_results_show_themselves_safely():
     result = Exercise("word", truth="a").judge("<script>alert(1)</script>", rng())
     assert "<script" not in result._repr_html_() and "&lt;script" in result._repr_html_()
     assert repr(result).startswith("word: not yet right\n")
-    assert "<code>[[1., 1.],</code>" in TURN.judge(lambda m: np.ones((2, 2)), rng())._repr_html_()
+    page = TURN.judge(lambda m: np.ones((2, 2)), rng())._repr_html_()
+    assert "<pre style='margin:0'>[[1., 1.],\n [1., 1.]]</pre>" in page
+
+
+def test_several_arrays_are_shown_as_rounded_blocks():
+    turned = np.array([[6.12e-17, -1.0], [1.0, 6.12e-17]])
+    for pair in ((np.zeros((1, 2)), turned), [turned, turned], ("elbow", turned)):
+        text = show(pair)
+        assert "array(" not in text and "e-17" not in text and text.split("\nand\n") == [show(part) for part in pair]
+    said = TURN.judge(lambda m: (turned, turned), rng())
+    block, at = f"{show(turned)}\nand\n{show(turned)}", said.message.index("your turn")
+    assert said.message[at - 1] == "\n" and said.message[at:].startswith(f"your turn returned\n{block}\n")
+    assert show([turned] * 9).endswith("\n…") and len(show([turned] * 9).splitlines()) < 12
+    page = message_html(f"You returned\n{show((turned, turned))}\nNo.\n{show(np.arange(400.0).reshape(20, 20))}\nEnd <b>.")
+    assert page.count("<pre") == 3 and "</pre>and<pre" in page and "</pre>No.<pre" in page and page.endswith("</pre>End &lt;b&gt;.")
 
 
 def test_check_finds_exercises_of_lessons_and_homework(tmp_path, monkeypatch):

@@ -425,7 +425,7 @@ def test_the_secret_is_made_once_and_decides_the_cases(tmp_path):
         tool.class_secret(tmp_path)
 
 
-def test_interrupted_grading_writes_what_is_marked(classroom, monkeypatch):
+def test_interrupted_grading_writes_what_is_marked(classroom, monkeypatch, capsys):
     for student in ("ada", "bob"):
         hand_in(classroom, student, notebook_with({"wrong_row": "wrong_row = 3"}))
     original = tool._marks
@@ -436,9 +436,73 @@ def test_interrupted_grading_writes_what_is_marked(classroom, monkeypatch):
         return original(homework, submission, *rest)
 
     monkeypatch.setattr(tool, "_marks", second_is_interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        tool.main(["--classroom", str(classroom), "grade"], SHORT)
+    assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 2
+    assert "interrupted; 1 of 2 submissions are marked" in capsys.readouterr().err
     assert (classroom / "feedback/ada").is_dir() and not (classroom / "feedback/bob").exists()
+    with book_of(classroom) as book:
+        assert book.find_submission("hw02_dh", "ada").score == 8
+
+
+def test_an_interrupt_while_writing_is_told_in_a_sentence(classroom, monkeypatch, capsys):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    hand_in(classroom, "ada", notebook_with())
+    tool.class_secret(classroom)
+    monkeypatch.setattr(tool, "_marks", lambda *args: [])
+    monkeypatch.setattr(tool, "write_results", interrupted)
+    assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 2
+    assert capsys.readouterr().err == "homework: interrupted before all was written; start the same command again\n"
+
+
+def test_notebooks_in_the_wrong_place_are_named(tmp_path, capsys, monkeypatch):
+    for path in ("frank/hw02/hw02_dh.ipynb", "gina/hw02_dh.ipynb", "hw02_dh_hugo.ipynb", "ida/hw02_dh/deeper/hw02_dh.ipynb",
+                 "jo/essay.ipynb", "ada/hw02_dh/copy.ipynb", "ada/hw02_dh/.ipynb_checkpoints/hw02_dh-checkpoint.ipynb"):
+        (tmp_path / "submitted" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "submitted" / path).write_text("{}")
+    assert tool.main(["--classroom", str(tmp_path), "grade", "hw04"], SHORT) == 2  # nothing there, but said all the same
+    lines = set(capsys.readouterr().out.splitlines())
+    expected = {"frank/hw02/hw02_dh.ipynb": "frank/hw02_dh/hw02_dh.ipynb", "gina/hw02_dh.ipynb": "gina/hw02_dh/hw02_dh.ipynb",
+                "hw02_dh_hugo.ipynb": "<student>/hw02_dh/hw02_dh.ipynb", "jo/essay.ipynb": "jo/<homework>/<homework>.ipynb",
+                "ada/hw02_dh/copy.ipynb": "ada/hw02_dh/hw02_dh.ipynb", "ida/hw02_dh/deeper/hw02_dh.ipynb": "ida/hw02_dh/hw02_dh.ipynb"}
+    assert lines == {f"not graded, wrong place: submitted/{a}; expected submitted/{b}" for a, b in expected.items()}
+    hand_in(tmp_path, "ada", notebook_with())
+    monkeypatch.setattr(tool, "write_results", lambda *a: None)
+    monkeypatch.setattr(tool, "_marks", lambda *a: [])
+    assert tool.main(["--classroom", str(tmp_path), "grade", "hw02"], SHORT) == 1
+    assert lines < set(capsys.readouterr().out.splitlines())
+
+
+def test_feedback_of_an_untouched_file_does_not_ask_to_come_back(tmp_path):
+    path = hand_in(tmp_path, "ada", tool.learners_version(HW02).encode())
+    marks = mark(read_submission(path.parent, "ada", HW02), HW02.exercises, None, SHORT)
+    assert {(m.message, m.outcome) for m in marks} == {("Not answered.", "not answered")}
+
+
+def test_a_broken_grade_book_is_told_before_grading(tmp_path, capsys):
+    hand_in(tmp_path, "ada", notebook_with())
+    (tmp_path / "gradebook.db").write_text("junk\n")
+    assert tool.main(["--classroom", str(tmp_path), "grade", "hw02"], SHORT) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "Move it aside" in err and "Traceback" not in err and not (tmp_path / "secret").exists()
+
+
+def test_a_grade_book_of_another_kind_is_told_in_a_sentence(tmp_path, capsys, monkeypatch):
+    hand_in(tmp_path, "ada", notebook_with())
+    with contextlib.closing(sqlite3.connect(tmp_path / "gradebook.db")) as book:
+        book.execute("create table student (x)")
+    monkeypatch.setattr(tool, "_marks", lambda *args: [])
+    assert tool.main(["--classroom", str(tmp_path), "grade"], SHORT) == 2
+    err = capsys.readouterr().err
+    assert "took no marks (no such column: student.id)" in err and "Traceback" not in err
+
+
+def test_a_lost_secret_is_warned_of(classroom, capsys):
+    tool.warn_of_lost_secret(classroom)
+    assert "hidden cases differ" in capsys.readouterr().err
+    tool.class_secret(classroom)
+    tool.warn_of_lost_secret(classroom)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_perfect_page_has_no_orange_in_it():

@@ -4,6 +4,8 @@ What every homework promises is in test_every_homework.py.
 """
 
 import importlib.util
+import re
+import shlex
 
 import numpy as np
 import pytest
@@ -67,6 +69,28 @@ def test_the_wrong_row_is_the_one_that_was_made_wrong(monkeypatch):
     assert [JUDGE.wrong_row(*case) for case in cases] == made and set(made) == {1, 2, 3, 4}
 
 
+@pytest.mark.parametrize("row", [2, 3, 4])
+def test_a_wrong_d_or_theta_of_a_later_row_fits_its_neighbour_too_and_is_never_asked(row):
+    rng = np.random.default_rng(row)
+    right, q = JUDGE.random_table(rng, 4), rng.uniform(-2, 2, (10, 4))
+    poses = np.array([toolbox_poses(right, angles) for angles in q])
+    for column in range(4):
+        table = right.copy()
+        table[row - 1, column] += 0.1
+        fits = JUDGE.spreads(table, q, poses) < 1e-9
+        assert list(1 + np.flatnonzero(fits)) == ([row] if column < 2 else [row - 1, row])
+    for seed in range(20):
+        spread = JUDGE.spreads(*JUDGE.wrong_row_case(np.random.default_rng(seed), row))
+        assert np.flatnonzero(spread < 10 * spread.min()).tolist() == [row - 1]
+
+
+def test_messages_of_hw02_say_what_to_do_next():
+    only_table = BY_NAME["to_modified"].judge(lambda table: JUDGE.convert(table)[0], np.random.default_rng(0)).message
+    assert "Return two things: the table and the tool matrix" in only_table and "shape" not in only_table
+    row_3 = BY_NAME["wrong_row"].judge(lambda *args: 3, np.random.default_rng(0)).message
+    assert "Row 3 is not the one. Did you take the joint's own turn" in row_3
+
+
 # ---------------------------------------------------------------- the commands
 
 
@@ -96,6 +120,24 @@ def test_list_tells_where_the_class_stands(tmp_path, capsys):
     assert tool.main(["--classroom", str(tmp_path), "list"]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("hw02_dh"))
     assert line.split()[:6] == ["hw02_dh", "10", "5", "no", "1", "0"] and line.endswith(HW02.title)
+
+
+@pytest.mark.parametrize("name", ["hw02", "HW02", "hw02_dh", "02", "2"])
+def test_a_homework_is_found_by_any_of_its_names(name):
+    assert [h.name for h in tool.choose([name])] == ["hw02_dh"]
+
+
+def test_paths_and_commands_that_release_prints_can_be_used(tmp_path, capsys):
+    classroom = tmp_path / "class room"
+    assert tool.main(["release", "hw02", "--classroom", str(classroom)]) == 0
+    printed = capsys.readouterr().out
+    wrote = next(line for line in printed.splitlines() if "wrote" in line).partition("wrote ")[2]
+    assert tool.Path(wrote).is_file() and str(classroom / "submitted") in printed
+    command = re.search(r"`python3 course.py homework (.*?)`", printed)[1]
+    assert tool.main(shlex.split(command)) == 2 and "nothing to grade" in capsys.readouterr().err
+    hand_in(classroom, "ada", notebook_with())
+    assert tool.main(["list", "--classroom", str(classroom)]) == 0
+    assert re.search(r"hw02_dh +10 +5 +yes +1 ", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("arguments, part", [(["release", "hw77"], "no homework 'hw77'; there are hw0"),

@@ -176,7 +176,8 @@ def _judge(learner, exercise, rng_of) -> Mark:
         return Mark(exercise.name, 0, exercise.points, text, f"grader failed: {type(error).__name__}: {error}"[:200])
     if result.passed:
         return Mark(exercise.name, exercise.points, exercise.points, "Right.", "right")
-    return Mark(exercise.name, 0, exercise.points, _hidden_message(result) if hidden else result.message, _outcome(result))
+    message = _hidden_message(result) if hidden else result.message if result.answered else "Not answered."
+    return Mark(exercise.name, 0, exercise.points, message, _outcome(result))
 
 
 def _answer(learner, exercise):

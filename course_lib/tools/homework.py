@@ -17,7 +17,9 @@ import contextlib
 import json
 import os
 import secrets
+import shlex
 import shutil
+import sqlite3
 import sys
 import sysconfig
 import time
@@ -56,6 +58,8 @@ def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
     commands.add_parser("list", help="show all homework and where the class stands")
     for command, text in (("release", "make the learners' version"), ("grade", "grade what lies in submitted/")):
         commands.add_parser(command, help=text).add_argument("homework", nargs="*", help="as in hw02 (default: all)")
+    for command in commands.choices.values():  # also after the command; absent there, the one before it counts
+        command.add_argument("--classroom", type=Path, default=argparse.SUPPRESS, help="folder of the class")
     options = parser.parse_args(arguments)
     options.classroom = options.classroom.resolve()
     try:
@@ -68,11 +72,15 @@ def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
     except (HomeworkError, ValueError, OSError) as error:
         print(f"homework: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # outside of marking, see `grade`
+        print("homework: interrupted before all was written; start the same command again", file=sys.stderr)
+        return 2
 
 
 def choose(names: list[str]) -> list[Homework]:
-    """The homework called `names` ("hw02" or "hw02_dh"); all where none is named."""
+    """The homework called `names` ("hw02_dh", "hw02", "HW02", "02" or "2"); all where none is named."""
     folders = sorted(path.parent for path in SOURCES.glob("hw[0-9][0-9]_*/judge.py"))
+    names = [f"hw{int(name):02d}" if name.isdecimal() else name.lower() for name in names]
     unknown = [name for name in names if not any(name in (f.name, f.name[:4]) for f in folders)]
     if unknown:
         raise HomeworkError(f"no homework {unknown[0]!r}; there are {', '.join(f.name for f in folders)}")
@@ -112,8 +120,9 @@ def release(chosen: list[Homework], classroom: Path) -> int:
         print(f"{homework.name}: {store(path, learners_version(homework), classroom)}")
     write_config(classroom)
     (classroom / "submitted").mkdir(exist_ok=True)
-    print(f"Give that file to your learners. Put what they hand in at {classroom.name}/submitted/<student>/<homework>/, "
-          "file name unchanged, then run `python3 course.py homework grade`.")
+    where = "" if classroom == CLASSROOM else f" --classroom {shlex.quote(str(classroom))}"
+    print(f"Give that file to your learners. Put what they hand in at {classroom / 'submitted' / '<student>' / '<homework>'}, "
+          f"file name unchanged, then run `python3 course.py homework grade{where}`.")
     return 0
 
 
@@ -132,13 +141,11 @@ def learners_version(homework: Homework) -> str:
 
 def store(path: Path, text: str, classroom: Path) -> str:
     """Write a file below `classroom`; one with another content is kept in earlier/. Says what was done."""
-    shown = f"{classroom.name}/{path.relative_to(classroom).as_posix()}"
-    done = f"wrote {shown}"
+    done = f"wrote {path}"
     if path.exists():
         if path.read_bytes() == text.encode():
-            return f"{shown} is up to date"
-        kept = earlier(path, classroom)
-        done += f" (the one before is {classroom.name}/{kept.relative_to(classroom).as_posix()})"
+            return f"{path} is up to date"
+        done += f" (the one before is {earlier(path, classroom)})"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
     return done
@@ -170,22 +177,68 @@ def write_config(classroom: Path) -> None:
 
 def grade(chosen: list[Homework], classroom: Path, limits: Limits = Limits()) -> int:
     """Grade all submissions: read everything, run everything, then write marks and feedback."""
+    lost = misplaced(classroom)
+    for line in lost:
+        print(line, flush=True)
     work = [(homework, submissions) for homework in chosen if (submissions := read_class(homework, classroom))]
     if not work:
-        raise HomeworkError(f"nothing to grade: expected {classroom.name}/submitted/<student>/{chosen[0].name}/"
-                            f"{chosen[0].name}.ipynb")
-    secret = class_secret(classroom)
-    results = []
+        name = chosen[0].name
+        raise HomeworkError(f"nothing to grade: expected {classroom / 'submitted' / '<student>' / name / name}.ipynb")
+    refuse_broken_gradebook(classroom)
+    warn_of_lost_secret(classroom)
+    secret, results = class_secret(classroom), []
     try:
         for homework, submissions in work:
             for submission in submissions:
                 results.append((homework, submission, _marks(homework, submission, secret, limits)))
+    except KeyboardInterrupt:
+        raise HomeworkError(f"interrupted; {len(results)} of {sum(len(s) for _, s in work)} submissions are marked and "
+                            "written. Start the same command again to mark them all") from None
     finally:  # also after Ctrl-C: what is marked is written
         write_results(results, classroom)
     for homework, _ in work:
         report(homework, [(s, marks) for h, s, marks in results if h is homework])
+    print(f"\nFeedback pages: {classroom / 'feedback'}\nGrade book: {classroom / 'gradebook.db'}")
+    for line in lost:  # once more, where it is seen
+        print(line)
     looks = [m for _, s, marks in results for m in marks if s.problem or m.outcome.startswith("grader failed")]
-    return 1 if looks else 0
+    return 1 if looks or lost else 0
+
+
+def misplaced(classroom: Path) -> list[str]:
+    """A line for every notebook in submitted/ that lies where no homework is looked for."""
+    known = [homework.name for homework in choose([])]
+    found = sorted(path.relative_to(classroom) for path in (classroom / "submitted").rglob("*.ipynb"))
+    return [f"not graded, wrong place: {path.as_posix()}; expected {_right_place(path, known)}" for path in found
+            if ".ipynb_checkpoints" not in path.parts
+            and not (len(path.parts) == 4 and path.parts[2] in known and path.stem == path.parts[2])]
+
+
+def _right_place(path, known):
+    """Where the notebook at `path` (from the class's folder) belongs, as far as its own names tell."""
+    student = path.parts[1] if len(path.parts) > 2 and path.parts[1] not in known else "<student>"
+    name = next((k for part in reversed(path.parts) for k in known if part.casefold().startswith(k[:4])), "<homework>")
+    return f"submitted/{student}/{name}/{name}.ipynb"
+
+
+def refuse_broken_gradebook(classroom: Path) -> None:
+    """Raise HomeworkError where the grade book is no database, before any time is spent on marking."""
+    path = classroom / "gradebook.db"
+    if not path.exists():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as book:
+            book.execute("select count(*) from sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        raise HomeworkError(f"the grade book {path} can't be read ({error}). Move it aside and grade again: that makes a "
+                            "new one, without what was entered there by hand") from None
+
+
+def warn_of_lost_secret(classroom: Path) -> None:
+    """Say that marks may change, where there is a grade book but no secret any more."""
+    if (classroom / "gradebook.db").exists() and not (classroom / "secret").exists():
+        print(f"warning: {classroom / 'secret'} is gone, so a new one is made: the hidden cases differ from those of the "
+              "earlier marks. Put the old file back if you have it.", file=sys.stderr)
 
 
 def read_class(homework: Homework, classroom: Path) -> list[Submission]:
@@ -251,13 +304,20 @@ def write_results(results: list[tuple[Homework, Submission, list[Mark]]], classr
 def write_gradebook(results, classroom):
     """Put marks and messages into nbgrader's grade book; what a person entered there stays."""
     from nbgrader.api import Gradebook
+    from sqlalchemy.exc import SQLAlchemyError
 
     os.environ["PATH"] = sysconfig.get_path("scripts") + os.pathsep + os.environ.get("PATH", "")  # nbgrader calls `alembic`
-    with Gradebook(f"sqlite:///{(classroom / 'gradebook.db').as_posix()}", "robot_arms") as book, one_transaction(book):
-        for homework in {id(h): h for h, _, _ in results}.values():
-            register(book, homework)
-        for homework, submission, marks in results:
-            record(book, homework, submission, marks)
+    path = classroom / "gradebook.db"
+    try:
+        with Gradebook(f"sqlite:///{path.as_posix()}", "robot_arms") as book, one_transaction(book):
+            for homework in {id(h): h for h, _, _ in results}.values():
+                register(book, homework)
+            for homework, submission, marks in results:
+                record(book, homework, submission, marks)
+    except SQLAlchemyError as error:  # locked, or made by something else than nbgrader
+        reason = str(getattr(error, "orig", error))
+        raise HomeworkError(f"the grade book {path} took no marks ({reason}). Close what else uses it, or move it aside, "
+                            "and grade again") from None
 
 
 @contextlib.contextmanager

@@ -264,8 +264,8 @@ def screws_into_tool(table, columns):
 
 def as_modified(answer, n):
     """The poses (k, 4, 4) that a modified table and its tool give, or None and what is wrong."""
-    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 2:
-        return None, "Expected two things: `return modified, tool`."
+    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 2 or np.ndim(answer[0]) == 1:
+        return None, "Return two things: the table and the tool matrix, as in `return modified, tool`."
     table, problem = as_table(answer[0], n)
     if problem:
         return None, problem
@@ -336,10 +336,14 @@ def wrong_row_cases(rng):
 
 
 def wrong_row_case(rng, row, n=4):
-    """A case whose wrong row is `row` (from 1), and can be told from the others in spite of the noise."""
+    """A case whose wrong row is `row` (from 1), and can be told from the others in spite of the noise.
+
+    Only row 1 may have a wrong d or theta: the z screw of a later row commutes with its joint's turn, so the
+    row before, with that screw at its end, fits all postures as well.
+    """
     while True:
         right = random_table(rng, n)
-        table, column = right.copy(), int(rng.integers(4))
+        table, column = right.copy(), int(rng.integers(4 if row == 1 else 2))
         table[row - 1, column] += rng.choice([-1, 1]) * (rng.uniform(0.02, 0.05) if column in (0, 2) else rng.uniform(0.1, 0.3))
         q = rng.uniform(-2.5, 2.5, (10, n))
         poses = np.array([last_frame(right, angles) for angles in q])
@@ -415,7 +419,8 @@ def worst_pose_joint(table, q, poses):
 WRONG_ROW = Exercise(
     "wrong_row", points=2, seconds=3, cases=wrong_row_cases, truth=wrong_row,
     alternatives=[by_first_pose, by_fitting, by_deviation],
-    diagnose=lambda answer, expected, args: outside(answer, len(args[0])),
+    diagnose=lambda answer, expected, args: outside(answer, len(args[0])) or (
+        f"Row {answer:g} is not the one. Did you take the joint's own turn Rz(q) out?"),
     mistakes=[
         Mistake(lambda table, q, poses: wrong_row(table, q, poses) - 1,
                 "You count rows from 0, as Python does. Joints and rows are counted from 1: add one at the end."),
@@ -423,7 +428,7 @@ WRONG_ROW = Exercise(
                 "You are one row too far each time. Row i holds the step from frame i-1 to frame i, so it turns with joint i."),
         Mistake(lambda table, q, poses: 1,
                 "You always say row 1. With a single pose every row can be repaired so that it fits, and the first one wins. "
-                "Only one row can be repaired by the *same* matrix in all ten postures."),
+                "Here only one row can be repaired by the *same* matrix in all ten postures."),
         Mistake(lambda table, q, poses: len(table),
                 "You always blame the last row, because the tool is where the error shows. But an error in any row shows there."),
         Mistake(lambda table, q, poses: len(table) + 1 - wrong_row(table, q, poses),
