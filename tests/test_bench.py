@@ -105,7 +105,7 @@ def tiny(tmp_path):
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = new_notebook(cells=[new_code_cell(EXPLORER)], metadata={"kernelspec": kernel})
     nbformat.write(notebook, tmp_path / "07_line.ipynb")
-    return Size(repeats=1, long_repeats=1, configurations=20, redraws=2, presses=2, notebooks=tmp_path, modules=("dh",))
+    return Size(repeats=1, long_repeats=1, configurations=20, redraws=2, presses=2, files=2, notebooks=tmp_path, modules=("dh",))
 
 
 def test_fk(tiny):
@@ -179,3 +179,9 @@ def test_lesson(tiny):
 
 def test_every_group_is_a_function_of_size():
     assert all(callable(group) and group.__doc__ for group in GROUPS.values())
+
+
+def test_urdf_rows_name_the_file_and_have_times_of_ours(tiny):
+    pytest.importorskip("rtbdata")
+    rows = list(bench.bench_urdf(tiny))
+    assert len(rows) == 2 and all(row.ours and row.name.startswith("check_urdf ") for row in rows)

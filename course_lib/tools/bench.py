@@ -43,6 +43,7 @@ class Size:
     configurations: int = 100_000       # for batches
     redraws: int = 25                   # per explorer
     presses: int = 20                   # of a key, per explorer
+    files: int = 100                    # real URDF files at most
     notebooks: Path = PROJECT / "notebooks"
     modules: tuple = tuple(sorted(p.stem for p in (PROJECT / "course_lib").glob("[a-z]*.py")))
 
@@ -282,6 +283,42 @@ def toolbox_jacobians(arm):
 
 
 # ---- explorers ------------------------------------------------------------------------------
+
+
+def bench_urdf(size: Size) -> Iterator[Row]:
+    """Checking each URDF file of a real arm that rtb-data ships, beside Pinocchio reading it."""
+    from course_lib.urdf_check import check_urdf
+
+    for path in real_urdf_files()[: size.files]:
+        contenders = {"ours": lambda: check_urdf(path)}
+        with contextlib.suppress(ImportError):
+            if loads := pinocchio_reader(path):
+                contenders["Pinocchio reads it"] = loads
+        times = scaled(interleaved(contenders, size.long_repeats), 1e3)
+        yield Row(f"check_urdf {path.name}", "ms", times.pop("ours"), times, at_most=1000)
+
+
+def real_urdf_files():
+    """The plain URDF files of rtb-data, by name; none where the package is missing."""
+    try:
+        import rtbdata
+    except ImportError:
+        return []
+    return sorted((path for path in Path(rtbdata.__file__).parent.rglob("*.urdf") if path.stat().st_size > 100), key=lambda path: path.name)
+
+
+def pinocchio_reader(path):
+    """A call that reads the file with Pinocchio, or None where Pinocchio refuses it."""
+    import pinocchio as pin
+
+    def read():
+        return pin.buildModelFromUrdf(str(path))
+
+    try:
+        read()
+    except (ValueError, RuntimeError):
+        return None
+    return read
 
 
 def bench_redraw(size: Size) -> Iterator[Row]:
@@ -563,7 +600,7 @@ def quiet():
 
 # ---- command line ---------------------------------------------------------------------------
 
-GROUPS = {"fk": bench_fk, "jacobian": bench_jacobian, "redraw": bench_redraw, "key": bench_key, "import": bench_import,
+GROUPS = {"fk": bench_fk, "jacobian": bench_jacobian, "urdf": bench_urdf, "redraw": bench_redraw, "key": bench_key, "import": bench_import,
           "lesson": bench_lesson, "grading": bench_grading}
 
 
