@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from course_lib.tools import homework as tool
-from course_lib.tools.grading import grade_id, load_homework, mark, read_submission, source_of
+from course_lib.tools.grading import load_homework, mark, read_submission
 from course_lib.urdf_check import check_urdf
 
 HW03 = load_homework(tool.SOURCES / "hw03_urdf")
@@ -103,17 +103,6 @@ def test_truth_of_the_axis_by_pinocchio_and_it_is_the_only_one():
 
 
 # ---------------------------------------------------------------- the notebook, ours and the learners'
-
-
-def run(notebook):
-    """Run all cells as a kernel would, and return the results of the checking cells."""
-    space, results = {}, {}
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code" and grade_id(cell).startswith("check_"):
-            results[grade_id(cell).removeprefix("check_")] = eval(source_of(cell), space)
-        elif cell["cell_type"] == "code":
-            exec(compile(source_of(cell), f"<{grade_id(cell)}>", "exec"), space)
-    return results
 
 
 def test_the_source_gets_full_marks_from_the_grader(tmp_path):
