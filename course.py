@@ -237,29 +237,39 @@ def run_pip(*arguments):
 CURES = [
     (
         r"No space left on device|Errno 28|not enough space",
-        "The disk is full: free {gb} GB in the course's folder and in the folder for temporary "
-        "files, then start again.",
+        (
+            "The disk is full: free {gb} GB in the course's folder and in the folder for temporary "
+            "files, then start again."
+        ),
     ),
     (
         r"CERTIFICATE_VERIFY_FAILED|SSLError",
-        "pip does not trust the certificate of its server: ask those who run your network for "
-        "the right one, set PIP_CERT to its file, then start again.",
+        (
+            "pip does not trust the certificate of its server: ask those who run your network for "
+            "the right one, set PIP_CERT to its file, then start again."
+        ),
     ),
     (
         r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ConnectionResetError"
         r"|Network is unreachable|getaddrinfo failed|ProxyError|Connection refused|Max retries",
-        "pip can't reach its server, and the packages are not all here: connect to the network "
-        "(behind a proxy set HTTPS_PROXY), then start again.",
+        (
+            "pip can't reach its server, and the packages are not all here: connect to the network "
+            "(behind a proxy set HTTPS_PROXY), then start again."
+        ),
     ),
     (
         r"No matching distribution found for (?P<name>\S+)",
-        "pip finds no package {name} for this Python {python}: check the network and where pip "
-        "looks (pip config list); the course is tested with Python {tested}.",
+        (
+            "pip finds no package {name} for this Python {python}: check the network and where pip "
+            "looks (pip config list); the course is tested with Python {tested}."
+        ),
     ),
     (
         r"Permission denied|Read-only file system|Access is denied",
-        "Python may not write into the course's folder: copy the course into a folder of your "
-        "own, then start again.",
+        (
+            "Python may not write into the course's folder: copy the course into a folder of your "
+            "own, then start again."
+        ),
     ),
 ]
 
@@ -396,7 +406,11 @@ def lab(arguments, here):
 def check_port(text):
     """Raise Trouble unless `text` is the number of a port that is free."""
     if not (text.isdecimal() and 0 < int(text) < 65536):
-        raise Trouble(f"--port {text}: expected a number from 1 to 65535.".replace("--port :", "--port needs a value:"))
+        raise Trouble(
+            f"--port {text}: expected a number from 1 to 65535.".replace(
+                "--port :", "--port needs a value:"
+            )
+        )
     with socket.socket() as probe:
         if os.name != "nt":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -427,8 +441,23 @@ def test(arguments, here):
 
 def is_path(word, before):
     """Say whether pytest's argument `word`, which follows `before`, names a file or folder."""
-    takes_value = before in ("-k", "-m", "-p", "-c", "-o", "-n", "-r", "-W", "--ignore", "--deselect",
-                             "--rootdir", "--basetemp", "--confcutdir", "--junitxml", "--junit-xml")
+    takes_value = before in (
+        "-k",
+        "-m",
+        "-p",
+        "-c",
+        "-o",
+        "-n",
+        "-r",
+        "-W",
+        "--ignore",
+        "--deselect",
+        "--rootdir",
+        "--basetemp",
+        "--confcutdir",
+        "--junitxml",
+        "--junit-xml",
+    )
     return not takes_value and not word.startswith("-") and (ROOT / word.split("::")[0]).exists()
 
 
@@ -517,8 +546,10 @@ def main(arguments):
         return 0
     here = "--here" in rest
     if name in TOOLS and {"-h", "--help"} & set(rest) and not here and not is_ready(TOOLS[name][0]):
-        say(f"{name}: {TOOLS[name][1]}. Its options are shown once its packages are installed, which the "
-            f"first `python3 course.py {name}` does.")
+        say(
+            f"{name}: {TOOLS[name][1]}. Its options are shown once its packages are installed,"
+            f" which the first `python3 course.py {name}` does."
+        )
         return 0
     try:
         return command([word for word in rest if word != "--here"], here)

@@ -68,7 +68,13 @@ class Arm:
         if len(types) != n or any(t not in JOINT_TYPES for t in types):
             raise ValueError(f"joint_types: {types}, expected {n} of {JOINT_TYPES}")
         object.__setattr__(self, "joint_types", types)
-        defaults = {"q_min": -math.pi, "q_max": math.pi, "qd_max": math.inf, "qdd_max": math.inf, "radius": 0.03}
+        defaults = {
+            "q_min": -math.pi,
+            "q_max": math.pi,
+            "qd_max": math.inf,
+            "qdd_max": math.inf,
+            "radius": 0.03,
+        }
         for name, value in defaults.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, np.full(n, value))
@@ -82,10 +88,15 @@ class Arm:
             _require_pose(name, getattr(self, name))
         if np.any(self.q_min > self.q_max):
             i = int(np.argmax(self.q_min > self.q_max))
-            raise ValueError(f"q_min[{i}]: {self.q_min[i]:g} lies above q_max[{i}] = {self.q_max[i]:g}")
+            raise ValueError(
+                f"q_min[{i}]: {self.q_min[i]:g} lies above q_max[{i}] = {self.q_max[i]:g}"
+            )
         if self.inertia is not None and np.linalg.eigvalsh(self.inertia).min() < 0:
             i = int(np.argmax(np.linalg.eigvalsh(self.inertia).min(axis=-1) < 0))
-            raise ValueError(f"inertia[{i}]: a negative principal moment, expected a positive (semi)definite matrix")
+            raise ValueError(
+                f"inertia[{i}]: a negative principal moment, expected a positive (semi)definite"
+                " matrix"
+            )
         for name in ("qd_max", "qdd_max", "radius", "mass", "tau_max"):
             values = getattr(self, name)
             if values is not None and np.any(values <= 0):
@@ -103,7 +114,9 @@ class Arm:
             raise ValueError(f"{name}: {value!r}, expected numbers of shape {shape}") from None
         if array.shape != shape:
             raise ValueError(f"{name}: shape {array.shape}, expected {shape}")
-        if np.isnan(array).any() or (name not in ("qd_max", "qdd_max", "q_min", "q_max") and np.isinf(array).any()):
+        if np.isnan(array).any() or (
+            name not in ("qd_max", "qdd_max", "q_min", "q_max") and np.isinf(array).any()
+        ):
             raise ValueError(f"{name}: {value}, expected finite numbers")
         array.flags.writeable = False
         object.__setattr__(self, name, array)
@@ -120,19 +133,27 @@ class Arm:
 
     def __str__(self):
         """The DH table, as one writes it on paper."""
-        lines = [f"{self.name}: {self.n} joints, {self.convention} DH", "joint        a [m]   alpha [°]       d [m]   theta [°]"]
+        lines = [
+            f"{self.name}: {self.n} joints, {self.convention} DH",
+            "joint        a [m]   alpha [°]       d [m]   theta [°]",
+        ]
         for i, turns in enumerate(self.revolute):
             d = f"{self.d[i]:.5f}" if turns else f"q + {self.d[i]:.5f}"
             theta = f"{math.degrees(self.theta[i]):.2f}"
             theta = f"q + {theta}" if turns else theta
-            lines.append(f"{i + 1:>5} {self.a[i]:>12.5f} {math.degrees(self.alpha[i]):>11.2f} {d:>11} {theta:>11}")
+            lines.append(
+                f"{i + 1:>5} {self.a[i]:>12.5f} {math.degrees(self.alpha[i]):>11.2f} {d:>11}"
+                f" {theta:>11}"
+            )
         return "\n".join(lines)
 
 
 def _require_pose(name, T):
     R = T[:3, :3]
     if not (np.allclose(R @ R.T, np.eye(3), atol=1e-9) and np.linalg.det(R) > 0):
-        raise ValueError(f"{name}: its 3x3 part is not a rotation (R R^T differs from 1, or det R is negative)")
+        raise ValueError(
+            f"{name}: its 3x3 part is not a rotation (R R^T differs from 1, or det R is negative)"
+        )
     if not np.array_equal(T[3], [0, 0, 0, 1]):
         raise ValueError(f"{name}: last row {T[3].tolist()}, expected [0, 0, 0, 1]")
 
@@ -155,11 +176,27 @@ def links_as_capsules(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
 
 # ---------------------------------------------------------------- reading an arm from its file
 
-JOINT_FIELDS = ("type", "a", "alpha", "d", "theta", "q_min", "q_max", "qd_max", "qdd_max",
-                "radius", "mass", "com", "inertia", "tau_max")
+JOINT_FIELDS = (
+    "type",
+    "a",
+    "alpha",
+    "d",
+    "theta",
+    "q_min",
+    "q_max",
+    "qd_max",
+    "qdd_max",
+    "radius",
+    "mass",
+    "com",
+    "inertia",
+    "tau_max",
+)
 FILE_FIELDS = ("name", "convention", "about", "joints", "base", "tool", "solid_cylinders")
 _EXPONENT = re.compile(r"^[+-]?\d+(\.\d*)?[eE][+-]?\d+$")
-_PI = re.compile(r"^\s*(?P<sign>[+-]?)\s*(?:(?P<times>\d+(?:\.\d*)?)\s*\*\s*)?pi(?:\s*/\s*(?P<over>\d+(?:\.\d*)?))?\s*$")
+_PI = re.compile(
+    r"^\s*(?P<sign>[+-]?)\s*(?:(?P<times>\d+(?:\.\d*)?)\s*\*\s*)?pi(?:\s*/\s*(?P<over>\d+(?:\.\d*)?))?\s*$"
+)
 
 
 def load_arm(name_or_path: str | Path) -> Arm:
@@ -177,7 +214,9 @@ def load_arm(name_or_path: str | Path) -> Arm:
         path = ARMS / f"{name_or_path}.yaml"
     if not path.is_file():
         known = sorted(p.stem for p in ARMS.glob("*.yaml"))
-        raise FileNotFoundError(f"no arm {str(name_or_path)!r}: expected a .yaml file or one of {known}")
+        raise FileNotFoundError(
+            f"no arm {str(name_or_path)!r}: expected a .yaml file or one of {known}"
+        )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
@@ -199,10 +238,14 @@ def _arm_from(content) -> Arm:
     for key in JOINT_FIELDS[1:]:
         given = [key in row for row in rows]
         if any(given) and not all(given):
-            raise ValueError(f"joints[{given.index(False)}].{key}: missing, but other joints have it")
+            raise ValueError(
+                f"joints[{given.index(False)}].{key}: missing, but other joints have it"
+            )
         if all(given):
             columns[key] = [_numbers(f"joints[{i}].{key}", row[key]) for i, row in enumerate(rows)]
-            if key not in ("com", "inertia") and not all(isinstance(v, float) for v in columns[key]):
+            if key not in ("com", "inertia") and not all(
+                isinstance(v, float) for v in columns[key]
+            ):
                 i = [isinstance(v, float) for v in columns[key]].index(False)
                 raise ValueError(f"joints[{i}].{key}: {rows[i][key]!r}, expected one number")
     poses = {key: _pose(key, content[key]) for key in ("base", "tool") if key in content}
@@ -217,7 +260,10 @@ def _require_fields(where, mapping, known, needed):
     for key in mapping:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
-            raise ValueError(f"{where}: unknown field {key!r}" + (f", did you mean {near[0]!r}?" if near else f", expected {known}"))
+            raise ValueError(
+                f"{where}: unknown field {key!r}"
+                + (f", did you mean {near[0]!r}?" if near else f", expected {known}")
+            )
     for key in needed:
         if key not in mapping:
             raise ValueError(f"{where}: field {key!r} is missing")
@@ -229,7 +275,7 @@ def _numbers(where, value):
         return [_numbers(f"{where}[{i}]", v) for i, v in enumerate(value)]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
-    if isinstance(value, str) and _EXPONENT.match(value):       # YAML 1.1 reads 1e-3 as a word
+    if isinstance(value, str) and _EXPONENT.match(value):  # YAML 1.1 reads 1e-3 as a word
         return float(value)
     match = _PI.match(value) if isinstance(value, str) else None
     if not match:
@@ -288,18 +334,30 @@ def from_toolbox(robot) -> Arm:
     if not all(hasattr(link, "alpha") for link in links):
         raise ValueError(f"robot {robot.name!r}: not a DHRobot, it has no DH table")
     if any(link.isflip for link in links):
-        raise ValueError(f"robot {robot.name!r}: joint turned backwards (flip), which a DH row cannot hold")
+        raise ValueError(
+            f"robot {robot.name!r}: joint turned backwards (flip), which a DH row cannot hold"
+        )
     types = tuple("revolute" if link.isrevolute else "prismatic" for link in links)
     lower, upper = [], []
     for link, kind in zip(links, types):
-        low, high = link.qlim if link.qlim is not None else ((-math.pi, math.pi) if kind == "revolute" else (0.0, 1.0))
+        low, high = (
+            link.qlim
+            if link.qlim is not None
+            else ((-math.pi, math.pi) if kind == "revolute" else (0.0, 1.0))
+        )
         lower.append(low)
         upper.append(high)
     turns = [t == "revolute" for t in types]
     return Arm(
-        robot.name, "modified" if robot.mdh else "standard",
-        a=[link.a for link in links], alpha=[link.alpha for link in links],
+        robot.name,
+        "modified" if robot.mdh else "standard",
+        a=[link.a for link in links],
+        alpha=[link.alpha for link in links],
         d=[link.d if t else link.offset for link, t in zip(links, turns)],
         theta=[link.offset if t else link.theta for link, t in zip(links, turns)],
-        joint_types=types, q_min=lower, q_max=upper, base=robot.base.A, tool=robot.tool.A,
+        joint_types=types,
+        q_min=lower,
+        q_max=upper,
+        base=robot.base.A,
+        tool=robot.tool.A,
     )

@@ -83,7 +83,11 @@ def _difference(answer, expected, tol):
     if isinstance(expected, str):
         if not isinstance(answer, str):
             return f"Expected a word, got {_kind(answer)}."
-        return None if answer.strip().casefold() == expected.strip().casefold() else f"It is not {show(answer)}."
+        return (
+            None
+            if answer.strip().casefold() == expected.strip().casefold()
+            else f"It is not {show(answer)}."
+        )
     if isinstance(expected, bool | np.bool_):
         if not isinstance(answer, bool | np.bool_):
             return f"Expected True or False, got {_kind(answer)}."
@@ -91,7 +95,11 @@ def _difference(answer, expected, tol):
     if isinstance(expected, dict):
         return _dict_difference(answer, expected, tol)
     numbers = _numbers(expected)
-    return _sequence_difference(answer, expected, tol) if numbers is None else _array_difference(answer, numbers, tol)
+    return (
+        _sequence_difference(answer, expected, tol)
+        if numbers is None
+        else _array_difference(answer, numbers, tol)
+    )
 
 
 def _dict_difference(answer, expected, tol):
@@ -99,7 +107,9 @@ def _dict_difference(answer, expected, tol):
         return f"Expected a dict, got {_kind(answer)}."
     if set(answer) != set(expected):
         return f"Expected the keys {sorted(expected)}, got {sorted(map(str, answer))}."
-    return _first_difference(((f"Under {key!r}", answer[key], expected[key]) for key in expected), tol)
+    return _first_difference(
+        ((f"Under {key!r}", answer[key], expected[key]) for key in expected), tol
+    )
 
 
 def _sequence_difference(answer, expected, tol):
@@ -107,7 +117,9 @@ def _sequence_difference(answer, expected, tol):
         return f"Expected a list of {len(expected)}, got {_kind(answer)}."
     if len(answer) != len(expected):
         return f"Expected {len(expected)} entries, got {len(answer)}."
-    return _first_difference(((f"Entry {i}", a, e) for i, (a, e) in enumerate(zip(answer, expected), 1)), tol)
+    return _first_difference(
+        ((f"Entry {i}", a, e) for i, (a, e) in enumerate(zip(answer, expected), 1)), tol
+    )
 
 
 def _first_difference(triples, tol):
@@ -141,7 +153,10 @@ def _where(off):
     if off.ndim == 1:
         return f" (entries {_list(np.flatnonzero(off))}, counted from 0)"
     if off.ndim == 2:
-        rows, columns = _list(np.flatnonzero(off.any(axis=1))), _list(np.flatnonzero(off.any(axis=0)))
+        rows, columns = (
+            _list(np.flatnonzero(off.any(axis=1))),
+            _list(np.flatnonzero(off.any(axis=0))),
+        )
         return f" (rows {rows}; columns {columns}; counted from 0)"
     return ""
 
@@ -197,7 +212,10 @@ def plain(value):
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if type(value).__module__.startswith("spatialmath"):
-        raise AnswerFailed(f"returned a spatialmath {type(value).__name__}. Its `.A` is the array that is asked for.")
+        raise AnswerFailed(
+            f"returned a spatialmath {type(value).__name__}. Its `.A` is the array that is asked"
+            " for."
+        )
     if hasattr(value, "__array__"):
         return _plain_array(value)
     if hasattr(value, "__float__"):
@@ -213,7 +231,9 @@ def _plain_array(value):
         try:
             array = array.astype(float)
         except (TypeError, ValueError):
-            raise AnswerFailed("returned an array that holds something else than numbers.") from None
+            raise AnswerFailed(
+                "returned an array that holds something else than numbers."
+            ) from None
     return array
 
 
@@ -227,10 +247,14 @@ def show(value, lines: int = 6) -> str:
     if array is None:
         text = repr(value)
     elif array.ndim == 0:
-        text = str(array.item()) if array.dtype.kind == "b" else f"{array.item() + 0:.5g}"  # + 0 turns -0.0 into 0.0
+        text = (
+            str(array.item()) if array.dtype.kind == "b" else f"{array.item() + 0:.5g}"
+        )  # + 0 turns -0.0 into 0.0
     else:
         array = array if array.dtype.kind in "bi" else np.round(array, 4) + 0.0
-        text = np.array2string(array, precision=4, suppress_small=True, threshold=60, separator=", ", max_line_width=88)
+        text = np.array2string(
+            array, precision=4, suppress_small=True, threshold=60, separator=", ", max_line_width=88
+        )
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", text)
     rows = text.splitlines() or [""]
     rows = rows if len(rows) <= lines else rows[:lines] + ["…"]
@@ -272,9 +296,13 @@ class Exercise:
         if is_empty(answer):
             return CheckResult(self.name, False, NOT_YET, answered=False)
         if self.cases is not None and not callable(answer):
-            return CheckResult(self.name, False, f"{self.name} should be a function; it is {_kind(answer)}.")
+            return CheckResult(
+                self.name, False, f"{self.name} should be a function; it is {_kind(answer)}."
+            )
         if self.cases is None and inspect.isroutine(answer):
-            return CheckResult(self.name, False, f"{self.name} should be a value; it is a function. Call it?")
+            return CheckResult(
+                self.name, False, f"{self.name} should be a value; it is a function. Call it?"
+            )
         return _verdict(self, answer, [()] if self.cases is None else list(self.cases(rng)))
 
 
@@ -299,15 +327,26 @@ class CheckResult:
         return "right" if self.passed else "not yet right" if self.answered else "open"
 
     def _repr_html_(self):
-        mark, colour = ("✓", "#009e73") if self.passed else ("✗", "#d55e00") if self.answered else ("…", "#7f7f7f")
-        head = f"<b><span style='color:{colour}'>{mark}</span> {html.escape(self.name)}: {self._word()}</b>"
+        mark, colour = (
+            ("✓", "#009e73")
+            if self.passed
+            else ("✗", "#d55e00")
+            if self.answered
+            else ("…", "#7f7f7f")
+        )
+        head = (
+            f"<b><span style='color:{colour}'>{mark}</span> {html.escape(self.name)}:"
+            f" {self._word()}</b>"
+        )
         body = f"<div style='white-space:pre-wrap'>{message_html(self.message)}</div>"
         return f"<div style='border-left:4px solid {colour};padding:.3em .8em'>{head}{body}</div>"
 
 
 def message_html(message: str) -> str:
     """A message as HTML, with its matrices in even columns; everything in it is escaped."""
-    block = r"(?m)\n?(^ *\[.*(?:\n(?:[ \[]|…$).*)*)\n?"  # the newlines around it are those of the element
+    block = (  # the newlines around it are those of the element
+        r"(?m)\n?(^ *\[.*(?:\n(?:[ \[]|…$).*)*)\n?"
+    )
     return re.sub(block, r"<pre style='margin:0'>\1</pre>", html.escape(message))
 
 
@@ -321,9 +360,19 @@ def is_empty(answer) -> bool:
     if answer is None or answer is ...:
         return True
     code = getattr(answer, "__code__", None)
-    if not inspect.iscode(code) or not set(map(repr, code.co_consts)) <= {"None", "Ellipsis", repr(answer.__doc__)}:
+    if not inspect.iscode(code) or not set(map(repr, code.co_consts)) <= {
+        "None",
+        "Ellipsis",
+        repr(answer.__doc__),
+    }:
         return False
-    return {step.opname for step in dis.get_instructions(code)} <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
+    return {step.opname for step in dis.get_instructions(code)} <= {
+        "RESUME",
+        "NOP",
+        "LOAD_CONST",
+        "RETURN_VALUE",
+        "RETURN_CONST",
+    }
 
 
 def _verdict(exercise, answer, cases):
@@ -348,7 +397,13 @@ def _verdict(exercise, answer, cases):
     failure = returned if isinstance(returned, AnswerFailed) else None
     hint = next((m.message for m in exercise.mistakes if _explains(exercise, m, rows)), "")
     why = hint or ("" if failure else _diagnosis(exercise, returned, expected, args) or reason)
-    return CheckResult(exercise.name, False, f"{_happened(exercise, wrong[0])}\n{why}".strip(), hint=hint, failure=failure)
+    return CheckResult(
+        exercise.name,
+        False,
+        f"{_happened(exercise, wrong[0])}\n{why}".strip(),
+        hint=hint,
+        failure=failure,
+    )
 
 
 def _reason(exercise, returned, expected, args):
@@ -356,7 +411,9 @@ def _reason(exercise, returned, expected, args):
     if returned is None and expected is not None:
         return "It is None. Is a `return` missing?"
     if _has_nan(returned) and not _has_nan(expected):
-        return "There is a NaN in it: a 0/0, or a square root or arccos of a number outside its range?"
+        return (
+            "There is a NaN in it: a 0/0, or a square root or arccos of a number outside its range?"
+        )
     return _compare(exercise, returned, expected, args)
 
 
@@ -365,7 +422,10 @@ def _compare(exercise, returned, expected, args):
     try:
         return exercise.compare(returned, expected, args)
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
-        return f"It can't be compared with the right answer: expected {_kind(expected)}, got {_kind(returned)}."
+        return (
+            f"It can't be compared with the right answer: expected {_kind(expected)}, got"
+            f" {_kind(returned)}."
+        )
 
 
 def _has_nan(value):
@@ -378,7 +438,7 @@ def _has_nan(value):
 
 
 def _truth(truth, args):
-    with np.errstate(all="ignore"):             # a mistake may well divide by zero
+    with np.errstate(all="ignore"):  # a mistake may well divide by zero
         return plain(truth(*copy.deepcopy(args))) if callable(truth) else plain(truth)
 
 
@@ -396,7 +456,9 @@ def _call(exercise, answer, args):
     except (Exception, SystemExit) as error:
         raise AnswerFailed(describe_error(error), kind=type(error).__name__) from None
     if time.monotonic() - start > exercise.seconds:
-        raise AnswerFailed(f"took longer than {exercise.seconds:g} s. Does a loop never end?", lost=True)
+        raise AnswerFailed(
+            f"took longer than {exercise.seconds:g} s. Does a loop never end?", lost=True
+        )
     if returned is ...:
         raise NotAnswered
     return plain(returned)
@@ -414,7 +476,9 @@ def describe_error(error: BaseException) -> str:
 def _learner_line(error):
     """The last line of the traceback that is neither ours nor a library's."""
     ours = (str(PROJECT / "course_lib"), sys.prefix, sys.base_prefix, "<frozen")
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
+    frames = [
+        f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)
+    ]
     return frames[-1].line if frames else None
 
 
@@ -424,7 +488,9 @@ def _happened(exercise, row):
     if exercise.cases is None:
         subject = f"Your {exercise.name}"
     else:
-        subject = (f"For {_arguments(exercise.truth, args)}your " if args else "Your ") + exercise.name
+        subject = (
+            f"For {_arguments(exercise.truth, args)}your " if args else "Your "
+        ) + exercise.name
     if isinstance(returned, AnswerFailed):
         return f"{subject} {returned}"
     return f"{subject} {'is' if exercise.cases is None else 'returned'}{_indent(show(returned))}"
@@ -448,7 +514,13 @@ def _indent(text):
 def _diagnosis(exercise, returned, expected, args):
     try:
         return exercise.diagnose(returned, expected, args) if exercise.diagnose else None
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):  # an answer of another kind
+    except (
+        TypeError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+    ):  # an answer of another kind
         return None
 
 
@@ -479,8 +551,12 @@ def check(key: str, answer) -> CheckResult:
 
     Raises ValueError for a key that does not exist. Gives no marks: `course.py homework grade` does.
     """
-    if os.environ.get("NBGRADER_EXECUTION") == "autograde":  # else nbgrader would take "no error" for full marks
-        raise RuntimeError("nbgrader can't mark this homework: run `python3 course.py homework grade`")
+    if (
+        os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    ):  # else nbgrader would take "no error" for full marks
+        raise RuntimeError(
+            "nbgrader can't mark this homework: run `python3 course.py homework grade`"
+        )
     return find_exercise(key).judge(answer, np.random.default_rng(0))
 
 
@@ -500,13 +576,20 @@ def _keys(unit, names):
 
 def _exercise_file(unit, key):
     notebooks = PROJECT / "notebooks"
-    pattern, beside = (f"homework/{unit}_*", "judge.py") if unit.startswith("hw") else (f"checks/{unit}_*.py", "")
+    pattern, beside = (
+        (f"homework/{unit}_*", "judge.py") if unit.startswith("hw") else (f"checks/{unit}_*.py", "")
+    )
     found = sorted(notebooks.glob(pattern)) if re.fullmatch(r"(hw)?\d\d", unit) else []
     found = [path / beside if beside else path for path in found]
     if not found:
         known = sorted(p.name[:2] for p in notebooks.glob("checks/[0-9][0-9]_*.py"))
-        known += sorted(p.parent.name[:4] for p in notebooks.glob("homework/hw[0-9][0-9]_*/judge.py"))
-        raise ValueError(f"key = {key!r}: expected 'NN.name' or 'hwNN.name' with one of {', '.join(known) or 'no file yet'}")
+        known += sorted(
+            p.parent.name[:4] for p in notebooks.glob("homework/hw[0-9][0-9]_*/judge.py")
+        )
+        raise ValueError(
+            f"key = {key!r}: expected 'NN.name' or 'hwNN.name' with one of"
+            f" {', '.join(known) or 'no file yet'}"
+        )
     return found[0]
 
 
@@ -518,5 +601,7 @@ def load_exercises(path: Path) -> list[Exercise]:
     exercises = list(getattr(module, "EXERCISES", ()))
     names = [e.name for e in exercises]
     if not names or len(set(names)) < len(names):
-        raise ValueError(f"{path.name}: EXERCISES should list exercises with different names, got {names}")
+        raise ValueError(
+            f"{path.name}: EXERCISES should list exercises with different names, got {names}"
+        )
     return exercises

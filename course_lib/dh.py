@@ -30,10 +30,14 @@ def dh_matrix(a, alpha, d, theta) -> np.ndarray:
     """
     a, alpha, d, theta = _finite(a=a, alpha=alpha, d=d, theta=theta)
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
-    return _stack([[ct, -st * ca, st * sa, a * ct],
-                   [st, ct * ca, -ct * sa, a * st],
-                   [0.0, sa, ca, d],
-                   [0.0, 0.0, 0.0, 1.0]])
+    return _stack(
+        [
+            [ct, -st * ca, st * sa, a * ct],
+            [st, ct * ca, -ct * sa, a * st],
+            [0.0, sa, ca, d],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
+    )
 
 
 def mdh_matrix(a, alpha, d, theta) -> np.ndarray:
@@ -48,10 +52,14 @@ def mdh_matrix(a, alpha, d, theta) -> np.ndarray:
     """
     a, alpha, d, theta = _finite(a=a, alpha=alpha, d=d, theta=theta)
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
-    return _stack([[ct, -st, 0.0, a],
-                   [st * ca, ct * ca, -sa, -d * sa],
-                   [st * sa, ct * sa, ca, d * ca],
-                   [0.0, 0.0, 0.0, 1.0]])
+    return _stack(
+        [
+            [ct, -st, 0.0, a],
+            [st * ca, ct * ca, -sa, -d * sa],
+            [st * sa, ct * sa, ca, d * ca],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
+    )
 
 
 def _finite(**values):
@@ -60,7 +68,9 @@ def _finite(**values):
         try:
             values[name] = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
-            raise ValueError(f"{name}: {value!r}, expected a number or an array of numbers") from None
+            raise ValueError(
+                f"{name}: {value!r}, expected a number or an array of numbers"
+            ) from None
         if not np.isfinite(values[name]).all():
             raise ValueError(f"{name}: {value!r}, expected finite numbers")
     return values.values()
@@ -85,8 +95,13 @@ def to_modified(arm: Arm) -> Arm:
         return arm
     x_screw = dh_matrix(arm.a, arm.alpha, 0.0, 0.0)
     return replace(
-        arm, convention="modified", a=np.r_[0.0, arm.a[:-1]], alpha=np.r_[0.0, arm.alpha[:-1]],
-        tool=x_screw[-1] @ arm.tool, **_moved_bodies(arm, x_screw))
+        arm,
+        convention="modified",
+        a=np.r_[0.0, arm.a[:-1]],
+        alpha=np.r_[0.0, arm.alpha[:-1]],
+        tool=x_screw[-1] @ arm.tool,
+        **_moved_bodies(arm, x_screw),
+    )
 
 
 def to_standard(arm: Arm) -> Arm:
@@ -99,8 +114,13 @@ def to_standard(arm: Arm) -> Arm:
     x_screw = dh_matrix(np.r_[arm.a[1:], 0.0], np.r_[arm.alpha[1:], 0.0], 0.0, 0.0)
     first = dh_matrix(arm.a[0], arm.alpha[0], 0.0, 0.0)
     return replace(
-        arm, convention="standard", a=np.r_[arm.a[1:], 0.0], alpha=np.r_[arm.alpha[1:], 0.0],
-        base=arm.base @ first, **_moved_bodies(arm, np.linalg.inv(x_screw)))
+        arm,
+        convention="standard",
+        a=np.r_[arm.a[1:], 0.0],
+        alpha=np.r_[arm.alpha[1:], 0.0],
+        base=arm.base @ first,
+        **_moved_bodies(arm, np.linalg.inv(x_screw)),
+    )
 
 
 def _moved_bodies(arm, x_screw):

@@ -23,7 +23,7 @@ import numpy as np
 
 from course_lib import plots
 
-SLOW = 0.2                      # [s] after a redraw as slow as this, the next one shows a busy mark
+SLOW = 0.2  # [s] after a redraw as slow as this, the next one shows a busy mark
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,10 @@ class Control:
 
     def ticks(self):
         """Where a slider can stand: its start and every step from there, and both ends."""
-        down, up = int((self.value - self.lo) / self.step + 1e-9), int((self.hi - self.value) / self.step + 1e-9)
+        down, up = (
+            int((self.value - self.lo) / self.step + 1e-9),
+            int((self.hi - self.value) / self.step + 1e-9),
+        )
         inner = [round(self.value + k * self.step, 12) for k in range(-down, up + 1)]
         return sorted({self.lo, *(v for v in inner if self.lo < v < self.hi), self.value, self.hi})
 
@@ -51,9 +54,13 @@ class Control:
         """`ValueError` when value is not among the options, or outside lo … hi."""
         if self.options is not None:
             if not any(_same(value, v) for v in self.options.values()):
-                raise ValueError(f"{name}: {value!r}, expected one of {list(self.options.values())}")
+                raise ValueError(
+                    f"{name}: {value!r}, expected one of {list(self.options.values())}"
+                )
         elif not (np.isreal(value) and np.isfinite(value) and self.lo <= value <= self.hi):
-            raise ValueError(f"{name}: {value!r}, expected a number from {self.lo:g} to {self.hi:g}")
+            raise ValueError(
+                f"{name}: {value!r}, expected a number from {self.lo:g} to {self.hi:g}"
+            )
 
 
 def slider(lo, hi, value, step=None, unit="", label=None) -> Control:
@@ -63,7 +70,9 @@ def slider(lo, hi, value, step=None, unit="", label=None) -> Control:
     label (default: the argument's name) is plain text, unit as in "rad".
     """
     _require_range(lo, hi)
-    whole = all(isinstance(v, (int, np.integer)) for v in (lo, hi, value, 1 if step is None else step))
+    whole = all(
+        isinstance(v, (int, np.integer)) for v in (lo, hi, value, 1 if step is None else step)
+    )
     step = step if step is not None else 1 if whole else _round_step(hi - lo)
     if not step > 0:
         raise ValueError(f"step: {step!r}, expected a positive number")
@@ -79,7 +88,14 @@ def choice(options, value=None, label=None) -> Control:
     if not options:
         raise ValueError("options: empty, expected at least one")
     values = list(options.values())
-    control = Control("choice", values[0], values[-1], values[0] if value is None else value, label=label, options=options)
+    control = Control(
+        "choice",
+        values[0],
+        values[-1],
+        values[0] if value is None else value,
+        label=label,
+        options=options,
+    )
     control.check("value", control.value)
     return control
 
@@ -95,8 +111,17 @@ def player(lo, hi, value=None, step=None, interval=50, unit="s", label=None, loo
     step = step if step is not None else interval / 1000 if unit == "s" else _round_step(hi - lo)
     if not 0 < step <= hi - lo:
         raise ValueError(f"step: {step!r}, expected a number above 0 and at most {hi - lo:g}")
-    control = Control("player", float(lo), float(hi), float(lo if value is None else value), float(step), unit, label,
-                      interval=int(interval), loop=loop)
+    control = Control(
+        "player",
+        float(lo),
+        float(hi),
+        float(lo if value is None else value),
+        float(step),
+        unit,
+        label,
+        interval=int(interval),
+        loop=loop,
+    )
     control.check("value", control.value)
     return control
 
@@ -140,7 +165,9 @@ class Explorer:
         self._seconds = 0.0
         draw(self._picture.artists, **self.values)
         self._picture.refresh()
-        self._data, self._metadata = plots.bundle(self._picture.sharp(), self._picture.fig.get_size_inches(), alt)
+        self._data, self._metadata = plots.bundle(
+            self._picture.sharp(), self._picture.fig.get_size_inches(), alt
+        )
         self._panel = _Panel(self)
         self._panel.image.value = self._picture.encode()
 
@@ -201,8 +228,11 @@ class _Picture:
 
     def __init__(self, fig, artists):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
+
         self.fig, self.artists = fig, artists
-        self.canvas = fig.canvas if isinstance(fig.canvas, FigureCanvasAgg) else FigureCanvasAgg(fig)
+        self.canvas = (
+            fig.canvas if isinstance(fig.canvas, FigureCanvasAgg) else FigureCanvasAgg(fig)
+        )
         self.moving = sorted(_moving(artists, fig), key=lambda a: a.get_zorder())
         for artist in self.moving:
             artist.set_animated(True)
@@ -211,8 +241,8 @@ class _Picture:
     def refresh(self):
         """Bring the pixels up to date: the moving artists only, or all when something of the background changed."""
         if self.fig.stale or self._seen != self._state():
-            self.canvas.draw()                              # leaves out animated artists
-            self.fig.set_layout_engine("none")              # the axes keep their places from now on
+            self.canvas.draw()  # leaves out animated artists
+            self.fig.set_layout_engine("none")  # the axes keep their places from now on
             self._background = self.canvas.copy_from_bbox(self.fig.bbox)
             self._seen = self._state()
         self.canvas.restore_region(self._background)
@@ -226,9 +256,22 @@ class _Picture:
         """What moving artists depend on without owning it: limits, views, places, size."""
         state = [tuple(self.fig.get_size_inches()), self.fig.dpi]
         for ax in self.fig.axes:
-            state += [ax.get_xlim(), ax.get_ylim(), ax.get_xscale(), ax.get_yscale(), tuple(ax.get_position(True).bounds)]
+            state += [
+                ax.get_xlim(),
+                ax.get_ylim(),
+                ax.get_xscale(),
+                ax.get_yscale(),
+                tuple(ax.get_position(True).bounds),
+            ]
             if hasattr(ax, "get_zlim"):
-                state += [ax.get_zlim(), ax.elev, ax.azim, ax.roll, ax._focal_length, tuple(ax._box_aspect)]
+                state += [
+                    ax.get_zlim(),
+                    ax.elev,
+                    ax.azim,
+                    ax.roll,
+                    ax._focal_length,
+                    tuple(ax._box_aspect),
+                ]
         return [tuple(map(float, s)) if isinstance(s, tuple) else s for s in state]
 
     def encode(self, faded=False):
@@ -252,27 +295,62 @@ class _Panel:
 
     def __init__(self, explorer):
         import ipywidgets as w
-        texts = {name: (c.label or name) + (f" [{c.unit}]" if c.unit else "") for name, c in explorer.controls.items()}
+
+        texts = {
+            name: (c.label or name) + (f" [{c.unit}]" if c.unit else "")
+            for name, c in explorer.controls.items()
+        }
         indent = int(np.clip(7.2 * max(map(len, texts.values())) + 12, 64, 240))
-        width, height = (int(inches * plots.DPI) for inches in explorer._picture.fig.get_size_inches())
-        self.image = _image(w)(format="png", width=width, tooltip=repr(explorer), layout=w.Layout(max_width="100%", object_fit="contain"))
+        width, height = (
+            int(inches * plots.DPI) for inches in explorer._picture.fig.get_size_inches()
+        )
+        self.image = _image(w)(
+            format="png",
+            width=width,
+            tooltip=repr(explorer),
+            layout=w.Layout(max_width="100%", object_fit="contain"),
+        )
         self._error = w.HTML(layout=w.Layout(display="none", max_width=f"{width}px"))
         self._busy = w.Label("", layout=w.Layout(margin="2px 0 0 12px"))
-        self.reset = w.Button(description="Reset", icon="undo", tooltip="Set every control to where it started",
-                              layout=w.Layout(width="84px", margin=f"2px 2px 2px {indent + 10}px"))
+        self.reset = w.Button(
+            description="Reset",
+            icon="undo",
+            tooltip="Set every control to where it started",
+            layout=w.Layout(width="84px", margin=f"2px 2px 2px {indent + 10}px"),
+        )
         self.reset.on_click(lambda _: self._on_reset(explorer))
-        self.rows = {name: (_ChoiceRow if c.kind == "choice" else _SliderRow)(c, texts[name], indent, self._on_change(explorer, name))
-                     for name, c in explorer.controls.items()}
-        side = w.VBox([*(row.box for row in self.rows.values()), w.HBox([self.reset, self._busy])],
-                      layout=w.Layout(min_width=f"{indent + 230}px", flex="1 1 280px", max_width=f"{indent + 420}px", padding="8px 0 0 0"))
-        shrink = height + 34 * len(self.rows) > 620         # too tall for one screen: keep the sliders beside the picture
-        picture = w.VBox([self.image, self._error], layout=w.Layout(flex="4 1 420px" if shrink else "0 1 auto", max_width=f"{width}px"))
-        self.box = w.Box([picture, side], layout=w.Layout(display="flex", flex_flow="row wrap", align_items="flex-start"))
+        self.rows = {
+            name: (_ChoiceRow if c.kind == "choice" else _SliderRow)(
+                c, texts[name], indent, self._on_change(explorer, name)
+            )
+            for name, c in explorer.controls.items()
+        }
+        side = w.VBox(
+            [*(row.box for row in self.rows.values()), w.HBox([self.reset, self._busy])],
+            layout=w.Layout(
+                min_width=f"{indent + 230}px",
+                flex="1 1 280px",
+                max_width=f"{indent + 420}px",
+                padding="8px 0 0 0",
+            ),
+        )
+        shrink = (
+            height + 34 * len(self.rows) > 620
+        )  # too tall for one screen: keep the sliders beside the picture
+        picture = w.VBox(
+            [self.image, self._error],
+            layout=w.Layout(flex="4 1 420px" if shrink else "0 1 auto", max_width=f"{width}px"),
+        )
+        self.box = w.Box(
+            [picture, side],
+            layout=w.Layout(display="flex", flex_flow="row wrap", align_items="flex-start"),
+        )
 
     def _on_change(self, explorer, name):
         def change(value):
             explorer.values[name] = value
             explorer.redraw()
+
         return change
 
     def _on_reset(self, explorer):
@@ -296,9 +374,15 @@ class _Panel:
             return
         where = f"<br><code>{html.escape(lines[-1])}</code>" if lines else ""
         trace = "<br>".join(html.escape(line) for line in lines)
-        folded = f"<details><summary>How it got there</summary><code>{trace}</code></details>" if len(lines) > 1 else ""
-        self._error.value = (f'<div role="alert" style="border-left:4px solid {plots.WRONG};padding:4px 10px;line-height:1.5">'
-                             f"<b>{html.escape(message)}</b>{where}{folded}</div>")
+        folded = (
+            f"<details><summary>How it got there</summary><code>{trace}</code></details>"
+            if len(lines) > 1
+            else ""
+        )
+        self._error.value = (
+            f'<div role="alert" style="border-left:4px solid {plots.WRONG};padding:4px'
+            f' 10px;line-height:1.5"><b>{html.escape(message)}</b>{where}{folded}</div>'
+        )
         self._error.layout.display = ""
 
 
@@ -307,9 +391,15 @@ class _ChoiceRow:
 
     def __init__(self, control, text, indent, changed):
         import ipywidgets as w
+
         self._control, self._quiet, self._changed = control, False, changed
-        self.main = w.Dropdown(options=list(control.options), index=self._index(control.value), description=text,
-                               style={"description_width": f"{indent}px"}, layout=w.Layout(width="auto", flex="1 1 auto"))
+        self.main = w.Dropdown(
+            options=list(control.options),
+            index=self._index(control.value),
+            description=text,
+            style={"description_width": f"{indent}px"},
+            layout=w.Layout(width="auto", flex="1 1 auto"),
+        )
         self.main.observe(self._picked, "index")
         self.box = w.HBox([self.main], layout=w.Layout(width="100%"))
 
@@ -338,22 +428,44 @@ class _SliderRow:
 
     def __init__(self, control, text, indent, changed):
         import ipywidgets as w
+
         self._control, self._quiet, self._changed = control, False, changed
         self.ticks = control.ticks()
         number = w.BoundedIntText if isinstance(control.lo, int) else w.BoundedFloatText
         ends = f"from {control.lo:g} to {control.hi:g}"
-        self.main = w.IntSlider(min=0, max=len(self.ticks) - 1, value=self._nearest(control.value), readout=False, description=text,
-                                tooltip=f"{text}: {ends}; the arrow keys move it", style={"description_width": f"{indent}px"},
-                                layout=w.Layout(width="auto", flex="1 1 auto"))
-        self.number = number(min=control.lo, max=control.hi, step=control.step, value=control.value,
-                             tooltip=f"{text}: type a number {ends}", layout=w.Layout(width="84px"))
+        self.main = w.IntSlider(
+            min=0,
+            max=len(self.ticks) - 1,
+            value=self._nearest(control.value),
+            readout=False,
+            description=text,
+            tooltip=f"{text}: {ends}; the arrow keys move it",
+            style={"description_width": f"{indent}px"},
+            layout=w.Layout(width="auto", flex="1 1 auto"),
+        )
+        self.number = number(
+            min=control.lo,
+            max=control.hi,
+            step=control.step,
+            value=control.value,
+            tooltip=f"{text}: type a number {ends}",
+            layout=w.Layout(width="84px"),
+        )
         self.main.observe(lambda change: self._moved(self.ticks[change["new"]]), "value")
         self.number.observe(lambda change: self._moved(change["new"]), "value")
-        self.box = w.HBox([self.main, self.number], layout=w.Layout(width="100%", align_items="center"))
+        self.box = w.HBox(
+            [self.main, self.number], layout=w.Layout(width="100%", align_items="center")
+        )
         self.play = None
         if control.kind == "player":
-            self.play = w.Play(min=0, max=len(self.ticks) - 1, value=self.main.value, interval=control.interval, repeat=control.loop,
-                               layout=w.Layout(margin=f"0 0 0 {indent + 8}px"))
+            self.play = w.Play(
+                min=0,
+                max=len(self.ticks) - 1,
+                value=self.main.value,
+                interval=control.interval,
+                repeat=control.loop,
+                layout=w.Layout(margin=f"0 0 0 {indent + 8}px"),
+            )
             w.link((self.play, "value"), (self.main, "value"))
             self.box = w.VBox([self.box, self.play])
 
@@ -378,12 +490,14 @@ class _SliderRow:
 
 # ---- inside -------------------------------------------------------------------------------------------------
 
+
 def _image(w):
     """An Image widget that can have a tooltip, our alternative text: the front end asks for a description first."""
     from traitlets import Unicode
 
     class Image(w.Image):
         description = Unicode("").tag(sync=True)
+
     return Image
 
 
@@ -399,48 +513,77 @@ def _require_range(lo, hi):
 def _round_step(span):
     """A step of 1, 2 or 5 times a power of ten, about a hundredth of span."""
     power = 10.0 ** np.floor(np.log10(span / 100))
-    return float(round(max(k for k in (1, 2, 5) if k * power <= span / 100 * (1 + 1e-9)) * power, 12))
+    return float(
+        round(max(k for k in (1, 2, 5) if k * power <= span / 100 * (1 + 1e-9)) * power, 12)
+    )
 
 
 def _require_match(draw, controls):
     """Every control is an argument of draw, and the other way round."""
     for name, control in controls.items():
         if not isinstance(control, Control):
-            raise ValueError(f"{name}: {control!r}, expected slider(...), choice(...) or player(...)")
+            raise ValueError(
+                f"{name}: {control!r}, expected slider(...), choice(...) or player(...)"
+            )
     if not controls:
-        raise ValueError("controls: none given, expected at least one slider(...), choice(...) or player(...)")
+        raise ValueError(
+            "controls: none given, expected at least one slider(...), choice(...) or player(...)"
+        )
     kinds = inspect.Parameter
     parameters = list(inspect.signature(draw).parameters.values())[1:]
     if any(p.kind is kinds.VAR_KEYWORD for p in parameters):
         accepted = set(controls)
     else:
         accepted = {p.name for p in parameters}
-    needed = {p.name for p in parameters if p.default is p.empty and p.kind not in (kinds.VAR_KEYWORD, kinds.VAR_POSITIONAL)}
+    needed = {
+        p.name
+        for p in parameters
+        if p.default is p.empty and p.kind not in (kinds.VAR_KEYWORD, kinds.VAR_POSITIONAL)
+    }
     name = getattr(draw, "__name__", "draw")
     if extra := [c for c in controls if c not in accepted]:
-        raise ValueError(f"{', '.join(extra)}: {name} has no such argument, expected {', '.join(sorted(accepted)) or 'none'}")
+        raise ValueError(
+            f"{', '.join(extra)}: {name} has no such argument, expected"
+            f" {', '.join(sorted(accepted)) or 'none'}"
+        )
     if missing := sorted(needed - set(controls)):
-        raise ValueError(f"{', '.join(missing)}: {name} needs it, expected {missing[0]}=slider(...) or another control")
+        raise ValueError(
+            f"{', '.join(missing)}: {name} needs it, expected {missing[0]}=slider(...) or another"
+            " control"
+        )
 
 
 def _built(build):
     """build()'s figure and artists, or what is wrong with them."""
     from matplotlib.figure import Figure
+
     made = build()
-    if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], Figure) and isinstance(made[1], dict)):
-        raise ValueError(f"build: returned {type(made).__name__}, expected (fig, artists) with artists a dict of what moves")
+    if not (
+        isinstance(made, tuple)
+        and len(made) == 2
+        and isinstance(made[0], Figure)
+        and isinstance(made[1], dict)
+    ):
+        raise ValueError(
+            f"build: returned {type(made).__name__}, expected (fig, artists) with artists a dict of"
+            " what moves"
+        )
     return made
 
 
 def _moving(artists, fig):
     """All Matplotlib artists in the dict, once each."""
     from matplotlib.artist import Artist
+
     found = {}
 
     def collect(name, thing):
         if isinstance(thing, Artist):
             if thing.get_figure(root=True) is not fig:
-                raise ValueError(f"artists[{name!r}]: {type(thing).__name__} belongs to another figure, expected one of fig")
+                raise ValueError(
+                    f"artists[{name!r}]: {type(thing).__name__} belongs to another figure, expected"
+                    " one of fig"
+                )
             found[id(thing)] = thing
         elif hasattr(thing, "artists"):
             collect(name, list(thing.artists))
@@ -451,7 +594,10 @@ def _moving(artists, fig):
                 if part is not None:
                     collect(name, part)
         else:
-            raise ValueError(f"artists[{name!r}]: {type(thing).__name__}, expected an artist, a movable artist of plots, or a list of them")
+            raise ValueError(
+                f"artists[{name!r}]: {type(thing).__name__}, expected an artist, a movable artist"
+                " of plots, or a list of them"
+            )
 
     for name, thing in artists.items():
         collect(name, thing)
@@ -467,7 +613,10 @@ def _where(error, draw):
     lines = []
     for frame in frames:
         inside = code is not None and frame.filename == code.co_filename
-        place = f"line {frame.lineno - code.co_firstlineno + 1}" if inside and frame.name == code.co_name else \
-            f"line {frame.lineno}" + ("" if inside else f" of {Path(frame.filename).name}")
+        place = (
+            f"line {frame.lineno - code.co_firstlineno + 1}"
+            if inside and frame.name == code.co_name
+            else f"line {frame.lineno}" + ("" if inside else f" of {Path(frame.filename).name}")
+        )
         lines.append(f"{frame.name}, {place}: {frame.line or ''}".rstrip(": "))
     return lines

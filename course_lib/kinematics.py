@@ -17,7 +17,7 @@ JACOBIAN_FRAMES = ("world", "tool", "spatial")
 
 
 EYE = np.eye(4)
-CHUNK = 10_000      # configurations at a time: their columns stay in the processor's cache
+CHUNK = 10_000  # configurations at a time: their columns stay in the processor's cache
 
 
 def fk(arm: Arm, q) -> np.ndarray:
@@ -33,11 +33,11 @@ def fk(arm: Arm, q) -> np.ndarray:
     q, shape = _columns(arm, q)
     T = np.empty((q.shape[1], 4, 4))
     for k in range(0, q.shape[1], CHUNK):
-        part = q[:, k:k + CHUNK]
+        part = q[:, k : k + CHUNK]
         pose = _start(arm.base, part.shape[1])
         for i in range(arm.n):
             pose = _row(arm, i, pose, part[i])
-        T[k:k + CHUNK] = _assemble(_times(pose, arm.tool))
+        T[k : k + CHUNK] = _assemble(_times(pose, arm.tool))
     return T.reshape(shape + (4, 4))
 
 
@@ -78,7 +78,7 @@ def jacobian(arm: Arm, q, frame: str = "world") -> np.ndarray:
     if frame != "spatial":
         p = p - tool[3][:, None]
     turns = arm.revolute[:, None]
-    linear = np.where(turns, _cross(p, z), z)           # z x (p_e - p_i) = (p_i - p_e) x z
+    linear = np.where(turns, _cross(p, z), z)  # z x (p_e - p_i) = (p_i - p_e) x z
     angular = np.where(turns, z, 0.0)
     if frame == "tool":
         linear, angular = _turned_back(tool, linear), _turned_back(tool, angular)
@@ -98,7 +98,9 @@ def manipulability(J) -> np.ndarray:
     """
     J = np.asarray(J, dtype=float)
     if J.ndim < 2 or J.shape[-2] > J.shape[-1]:
-        raise ValueError(f"J: shape {J.shape}, expected (..., m, n) with m <= n: keep only the rows of the task")
+        raise ValueError(
+            f"J: shape {J.shape}, expected (..., m, n) with m <= n: keep only the rows of the task"
+        )
     if not np.isfinite(J).all():
         raise ValueError("J: has NaN or infinite entries, expected finite numbers")
     return np.linalg.svd(J, compute_uv=False).prod(axis=-1)
@@ -130,7 +132,9 @@ def _columns(arm, q):
     try:
         q = np.asarray(q, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"q: {q!r}, expected an array of numbers (..., {arm.n}) for {arm.name!r}") from None
+        raise ValueError(
+            f"q: {q!r}, expected an array of numbers (..., {arm.n}) for {arm.name!r}"
+        ) from None
     if q.ndim == 0 or q.shape[-1] != arm.n:
         raise ValueError(f"q: shape {q.shape}, expected (..., {arm.n}) for {arm.name!r}")
     if not np.isfinite(q).all():

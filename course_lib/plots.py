@@ -20,19 +20,43 @@ from course_lib.kinematics import link_frames
 
 # After Okabe and Ito; told apart in normal, red-blind and green-blind vision (tests/test_plots.py measures it).
 JOINT = ("#0072B2", "#E69F00", "#56B4E9", "#D55E00", "#332288", "#8E2F00", "#222222")
-AXIS = ("#D55E00", "#009E73", "#0072B2")            # x, y, z of a frame
+AXIS = ("#D55E00", "#009E73", "#0072B2")  # x, y, z of a frame
 START, GOAL, OBSTACLE, LIMIT = "#009E73", "#99337F", "#BBBBBB", "#666666"
 RIGHT, WRONG = JOINT[0], JOINT[3]
 INK, MUTED, LINK = "#2B2F36", "#6B7280", "#DDE0E5"
-DPI, SHARP = 100, 1.5                               # pixels an inch on the page; stored pictures have SHARP times more
+DPI, SHARP = 100, 1.5  # pixels an inch on the page; stored pictures have SHARP times more
 
 STYLE = {
-    "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 10, "mathtext.fontset": "dejavusans",
-    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": "#9AA1AB", "axes.titlesize": 11, "axes.titlelocation": "left",
-    "axes.titleweight": "bold", "figure.titlesize": 11, "figure.titleweight": "bold", "axes.titlepad": 8, "axes.labelsize": 10, "axes.linewidth": 0.8, "axes.axisbelow": True,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E6E8EC", "grid.linewidth": 0.8,
-    "xtick.color": MUTED, "ytick.color": MUTED, "xtick.labelsize": 9, "ytick.labelsize": 9, "lines.linewidth": 1.8,
-    "legend.fontsize": 9, "legend.frameon": False, "figure.facecolor": "white", "image.cmap": "cividis",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10,
+    "mathtext.fontset": "dejavusans",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#9AA1AB",
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "figure.titlesize": 11,
+    "figure.titleweight": "bold",
+    "axes.titlepad": 8,
+    "axes.labelsize": 10,
+    "axes.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#E6E8EC",
+    "grid.linewidth": 0.8,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "lines.linewidth": 1.8,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+    "image.cmap": "cividis",
 }
 
 
@@ -62,7 +86,9 @@ def space(limit=1.0, size=(6.4, 5.4), *, view=(22, -52), ground=True, beside=0, 
     """
     limits = np.array(limit, float) if np.ndim(limit) else np.array([[-limit, limit]] * 3, float)
     if limits.shape != (3, 2) or not (limits[:, 0] < limits[:, 1]).all():
-        raise ValueError(f"limit: {limit!r}, expected a positive half width [m] or three pairs (low, high)")
+        raise ValueError(
+            f"limit: {limit!r}, expected a positive half width [m] or three pairs (low, high)"
+        )
     fig = _new(size)
     width = share if beside else 1.0
     ax = fig.add_axes((0, 0, width, 1), projection="3d", computed_zorder=False)
@@ -74,8 +100,15 @@ def space(limit=1.0, size=(6.4, 5.4), *, view=(22, -52), ground=True, beside=0, 
     ax.solids = solids.Solids(ax, floor)
     if not beside:
         return fig, ax
-    grid = fig.add_gridspec(beside, 1, left=width + 0.09 * 7 / size[0], right=0.975, bottom=0.62 / size[1],
-                            top=1 - 0.4 / size[1], hspace=0.5)
+    grid = fig.add_gridspec(
+        beside,
+        1,
+        left=width + 0.09 * 7 / size[0],
+        right=0.975,
+        bottom=0.62 / size[1],
+        top=1 - 0.4 / size[1],
+        hspace=0.5,
+    )
     flat = [fig.add_subplot(grid[i]) for i in range(beside)]
     for a in flat:
         a.set_prop_cycle(color=JOINT)
@@ -85,6 +118,7 @@ def space(limit=1.0, size=(6.4, 5.4), *, view=(22, -52), ground=True, beside=0, 
 def show(fig, alt):
     """Display fig as a PNG with the alternative text alt: a sentence that says what there is to see."""
     from IPython.display import display
+
     data, metadata = bundle(png(fig), fig.get_size_inches(), alt)
     display(data, raw=True, metadata=metadata)
 
@@ -95,7 +129,9 @@ def bundle(picture, size, alt):
     `ValueError` when alt is not a sentence.
     """
     if not isinstance(alt, str) or len(alt.split()) < 3:
-        raise ValueError(f"alt: {alt!r}, expected a sentence that says what there is to see in the picture")
+        raise ValueError(
+            f"alt: {alt!r}, expected a sentence that says what there is to see in the picture"
+        )
     alt = " ".join(alt.split())
     width, height = (round(inches * DPI) for inches in size)
     data = {"image/png": base64.b64encode(picture).decode("ascii"), "text/plain": alt}
@@ -105,7 +141,11 @@ def bundle(picture, size, alt):
 def readable(colour):
     """The colour, darkened until words in it stand out from white by 4.5 to 1 (WCAG 2, AA)."""
     from matplotlib.colors import to_hex, to_rgb
-    luminance = lambda rgb: np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    luminance = lambda rgb: (
+        np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        @ [0.2126, 0.7152, 0.0722]
+    )
     rgb = np.array(to_rgb(colour))
     while 1.05 / (luminance(rgb) + 0.05) < 4.5:
         rgb = 0.95 * rgb
@@ -115,6 +155,7 @@ def readable(colour):
 def png(fig, sharp=SHARP) -> bytes:
     """fig as PNG bytes, sharp times DPI pixels an inch; the same for the same picture: no date, no program name in it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     canvas = fig.canvas if isinstance(fig.canvas, FigureCanvasAgg) else FigureCanvasAgg(fig)
     old, fig.dpi = fig.dpi, DPI * sharp
     try:
@@ -127,10 +168,15 @@ def png(fig, sharp=SHARP) -> bytes:
 def encode(canvas, faded=False, store=False) -> bytes:
     """What canvas shows now as PNG bytes: quickly, or, to store, small (256 colours); faded: grey and pale."""
     from PIL import Image
+
     buffer = canvas.buffer_rgba()
-    pixels = Image.frombuffer("RGBA", buffer.shape[1::-1], buffer, "raw", "RGBA", 0, 1).convert("RGB")
+    pixels = Image.frombuffer("RGBA", buffer.shape[1::-1], buffer, "raw", "RGBA", 0, 1).convert(
+        "RGB"
+    )
     if faded:
-        pixels = Image.blend(pixels.convert("L").convert("RGB"), Image.new("RGB", pixels.size, "white"), 0.6)
+        pixels = Image.blend(
+            pixels.convert("L").convert("RGB"), Image.new("RGB", pixels.size, "white"), 0.6
+        )
     if store:
         pixels = pixels.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     out = io.BytesIO()
@@ -156,10 +202,15 @@ class FrameArtist:
         self._colours = _rgba(colours, alpha)
         self._names = [*("xyz" if letters else ""), *([label] if label else [])]
         self._inks = _rgba([*(colours if letters else ()), *([INK] if label else [])], 1.0)
-        self._spots = np.array([*(1.17 * np.eye(3) if letters else ()), *([np.full(3, -0.17)] if label else [])]).reshape(-1, 3)
+        self._spots = np.array(
+            [*(1.17 * np.eye(3) if letters else ()), *([np.full(3, -0.17)] if label else [])]
+        ).reshape(-1, 3)
         self._flat = None if _is_3d(ax) else _FlatFrame(ax, self._names, self._inks, self._colours)
         arrows = [solids.arrow(np.zeros(3), tip, 0.03 * length) for tip in length * np.eye(3)]
-        self._arrows, self._paint = np.concatenate(arrows), np.repeat(self._colours, len(arrows[0]), axis=0)
+        self._arrows, self._paint = (
+            np.concatenate(arrows),
+            np.repeat(self._colours, len(arrows[0]), axis=0),
+        )
         self.set(np.eye(4) if T is None else T)
 
     @property
@@ -175,7 +226,9 @@ class FrameArtist:
         if self._flat:
             self._flat.set(T[:3, 3], T[:3, 3] + self.length * T[:3, :3].T, spots)
             return
-        _solids(self.ax).put(self, self._arrows @ T[:3, :3].T + T[:3, 3], self._paint, shadow=False, front=True)
+        _solids(self.ax).put(
+            self, self._arrows @ T[:3, :3].T + T[:3, 3], self._paint, shadow=False, front=True
+        )
         _solids(self.ax).label(self, self._names, spots, self._inks)
 
 
@@ -184,9 +237,24 @@ class _FlatFrame:
 
     def __init__(self, ax, names, inks, colours):
         from matplotlib.collections import PolyCollection
-        self._body = ax.add_collection(PolyCollection([], facecolor=colours[:2], edgecolor="none", zorder=12), autolim=False)
-        self._texts = [ax.text(0, 0, "" if name == "z" else name, color=ink, fontsize=10, ha="center", va="center", zorder=13,
-                               fontweight="bold" if name not in "xy" else "normal") for name, ink in zip(names, inks)]
+
+        self._body = ax.add_collection(
+            PolyCollection([], facecolor=colours[:2], edgecolor="none", zorder=12), autolim=False
+        )
+        self._texts = [
+            ax.text(
+                0,
+                0,
+                "" if name == "z" else name,
+                color=ink,
+                fontsize=10,
+                ha="center",
+                va="center",
+                zorder=13,
+                fontweight="bold" if name not in "xy" else "normal",
+            )
+            for name, ink in zip(names, inks)
+        ]
         self.artists = [self._body, *self._texts]
 
     def set(self, p, tips, spots):
@@ -204,12 +272,20 @@ class ArmArtist:
     can take its place: set the attribute `arm`, then call `set`.
     """
 
-    def __init__(self, ax, arm, q=None, *, frames=False, colour=None, alpha=None, frame_length=None):
+    def __init__(
+        self, ax, arm, q=None, *, frames=False, colour=None, alpha=None, frame_length=None
+    ):
         self.ax, self.arm, self.colour = ax, arm, colour
         self.alpha = alpha if alpha is not None else 0.45 if frames and _is_3d(ax) else 1.0
         length = frame_length or 0.14 * float(np.abs(arm.a).sum() + np.abs(arm.d).sum())
-        self._chain = None if _is_3d(ax) else ChainArtist(ax, arm.n + 1, colour=colour, alpha=self.alpha)
-        self._frames = [FrameArtist(ax, length=length, label=str(i), letters=False) for i in range(arm.n + 1)] if frames else []
+        self._chain = (
+            None if _is_3d(ax) else ChainArtist(ax, arm.n + 1, colour=colour, alpha=self.alpha)
+        )
+        self._frames = (
+            [FrameArtist(ax, length=length, label=str(i), letters=False) for i in range(arm.n + 1)]
+            if frames
+            else []
+        )
         self._built = None, None
         self.set(np.zeros(arm.n) if q is None else q)
 
@@ -236,13 +312,21 @@ class ArmArtist:
         rest = np.where(self.arm.revolute, 0.0, q)
         if self._built[0] is not self.arm or not np.array_equal(self._built[1], rest):
             R = link_frames(self.arm, rest)
-            parts = _arm_parts(self.arm, R, R[-1] @ self.arm.tool, _solids(self.ax).floor, self.colour)
+            parts = _arm_parts(
+                self.arm, R, R[-1] @ self.arm.tool, _solids(self.ax).floor, self.colour
+            )
             self._built = self.arm, rest
-            self._local = [np.concatenate([(x - R[k, :3, 3]) @ R[k, :3, :3] for x, _, k in parts]),
-                           np.concatenate([np.repeat(_rgba([c], self.alpha), len(x), axis=0) for x, c, _ in parts]),
-                           np.concatenate([np.full(len(x), k) for x, _, k in parts])]
+            self._local = [
+                np.concatenate([(x - R[k, :3, 3]) @ R[k, :3, :3] for x, _, k in parts]),
+                np.concatenate(
+                    [np.repeat(_rgba([c], self.alpha), len(x), axis=0) for x, c, _ in parts]
+                ),
+                np.concatenate([np.full(len(x), k) for x, _, k in parts]),
+            ]
         quads, colours, k = self._local
-        _solids(self.ax).put(self, quads @ T[k, :3, :3].transpose(0, 2, 1) + T[k, None, :3, 3], colours)
+        _solids(self.ax).put(
+            self, quads @ T[k, :3, :3].transpose(0, 2, 1) + T[k, None, :3, 3], colours
+        )
 
 
 class ChainArtist:
@@ -252,11 +336,23 @@ class ChainArtist:
         k = points if np.ndim(points) == 0 else len(points)
         body = colour or "#B9BEC7"
         line = {"solid_capstyle": "round", "solid_joinstyle": "round", "alpha": alpha}
-        self._edge, = ax.plot([], [], color=_mix(body, "#000000", 0.35), linewidth=width + 2, zorder=9, **line)
-        self._link, = ax.plot([], [], color=_mix(body, "#FFFFFF", 0.25), linewidth=width, zorder=9.1, **line)
+        (self._edge,) = ax.plot(
+            [], [], color=_mix(body, "#000000", 0.35), linewidth=width + 2, zorder=9, **line
+        )
+        (self._link,) = ax.plot(
+            [], [], color=_mix(body, "#FFFFFF", 0.25), linewidth=width, zorder=9.1, **line
+        )
         colours = [colour] * (k - 1) if colour else [JOINT[i % len(JOINT)] for i in range(k - 1)]
-        self._joints = ax.scatter(np.zeros(k), np.zeros(k), s=[(1.15 * width) ** 2] * (k - 1) + [(0.62 * width) ** 2],
-                                  color=[*colours, INK], edgecolor="white", linewidth=1.2, alpha=alpha, zorder=9.2)
+        self._joints = ax.scatter(
+            np.zeros(k),
+            np.zeros(k),
+            s=[(1.15 * width) ** 2] * (k - 1) + [(0.62 * width) ** 2],
+            color=[*colours, INK],
+            edgecolor="white",
+            linewidth=1.2,
+            alpha=alpha,
+            zorder=9.2,
+        )
         self.set(np.zeros((k, 2)) if np.ndim(points) == 0 else points)
 
     @property
@@ -294,10 +390,12 @@ class SolidArtist:
 
 # ---- inside -------------------------------------------------------------------------------------------------
 
+
 def _new(size, **options):
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+
     matplotlib.rcParams.update(STYLE)
     fig = Figure(figsize=size, dpi=DPI, **options)
     FigureCanvasAgg(fig)
@@ -306,7 +404,14 @@ def _new(size, **options):
 
 def _calm(ax, limits, view):
     """Quiet panes, few ticks, units, equal aspect."""
-    ax.set(xlim=limits[0], ylim=limits[1], zlim=limits[2], xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
+    ax.set(
+        xlim=limits[0],
+        ylim=limits[1],
+        zlim=limits[2],
+        xlabel="x [m]",
+        ylabel="y [m]",
+        zlabel="z [m]",
+    )
     ax.set_box_aspect(np.ptp(limits, axis=1))
     ax.set_proj_type("persp", focal_length=1.3)
     ax.view_init(*view)
@@ -323,26 +428,38 @@ def _calm(ax, limits, view):
 def _fit(ax, limits, area):
     """Place the axes so that its box just fills area (left, bottom, right, top) [inch]; ticks and labels stand outside."""
     from itertools import product
+
     corners = np.array([(*c, 1) for c in product(*limits)]) @ ax.get_proj().T
     ax.apply_aspect()
-    spot = ax.transAxes.inverted().transform(ax.transData.transform(corners[:, :2] / corners[:, 3:]))
+    spot = ax.transAxes.inverted().transform(
+        ax.transData.transform(corners[:, :2] / corners[:, 3:])
+    )
     low, high = spot.min(axis=0), spot.max(axis=0)
     area = np.reshape(area, (2, 2))
     side = np.min((area[1] - area[0]) / (high - low))
     corner = area.mean(axis=0) - side * (low + high) / 2
-    ax.set_position((*(corner / ax.figure.get_size_inches()), *(side / ax.figure.get_size_inches())))
+    ax.set_position(
+        (*(corner / ax.figure.get_size_inches()), *(side / ax.figure.get_size_inches()))
+    )
 
 
 def _locator():
     from matplotlib.ticker import MaxNLocator
+
     return MaxNLocator(nbins=6, steps=[1, 2, 5, 10], prune="both")
 
 
 def _floor(ax, limits, height):
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
     (x0, x1), (y0, y1) = limits[:2]
     corners = [[(x0, y0, height), (x1, y0, height), (x1, y1, height), (x0, y1, height)]]
-    ax.add_collection3d(Poly3DCollection(corners, facecolor="#F1F2F4", edgecolor="#D9DCE1", linewidth=0.8, zorder=0.1), autolim=False)
+    ax.add_collection3d(
+        Poly3DCollection(
+            corners, facecolor="#F1F2F4", edgecolor="#D9DCE1", linewidth=0.8, zorder=0.1
+        ),
+        autolim=False,
+    )
 
 
 def _is_3d(ax):
@@ -359,6 +476,7 @@ def _solids(ax):
 
 def _rgba(colours, alpha):
     from matplotlib.colors import to_rgba_array
+
     return to_rgba_array(list(colours), alpha)
 
 
@@ -371,7 +489,17 @@ def _flat_arrow(p0, p1):
     """Arrow as a polygon (7, 2) from p0 to p1."""
     along = p1 - p0
     across, neck = 0.022 * np.array([-along[1], along[0]]), p0 + 0.72 * along
-    return np.array([p0 - across, neck - across, neck - 3 * across, p1, neck + 3 * across, neck + across, p0 + across])
+    return np.array(
+        [
+            p0 - across,
+            neck - across,
+            neck - 3 * across,
+            p1,
+            neck + 3 * across,
+            neck + across,
+            p0 + across,
+        ]
+    )
 
 
 def _arm_parts(arm, T, tool, floor, colour):
@@ -380,13 +508,23 @@ def _arm_parts(arm, T, tool, floor, colour):
     base, up, r = T[0, :3, 3], T[0, :3, 2], arm.radius[0]
     parts = [(solids.tube(base - 0.4 * r * up, base, 1.4 * r, sides=20, rings=3), dark, 0)]
     if floor is not None and up[2] > 0.99 and base[2] - floor > 0.4 * r:
-        parts.append((solids.tube([*base[:2], floor], base - 0.4 * r * up, 0.9 * r, pieces=6), colour or "#C4C8CF", 0))
+        parts.append(
+            (
+                solids.tube([*base[:2], floor], base - 0.4 * r * up, 0.9 * r, pieces=6),
+                colour or "#C4C8CF",
+                0,
+            )
+        )
     drums = _drums(arm, T)
     for i in range(arm.n):
         k = i if arm.convention == "standard" else i + 1
-        carrier = i + 1 if arm.convention == "standard" else i       # the frame that the bridge of the row turns with
+        carrier = (
+            i + 1 if arm.convention == "standard" else i
+        )  # the frame that the bridge of the row turns with
         parts += [(piece, link, carrier) for piece in _link(arm, T, i, drums)]
-        parts.append((_joint(T[k], drums[i], arm.joint_types[i]), colour or JOINT[i % len(JOINT)], k))
+        parts.append(
+            (_joint(T[k], drums[i], arm.joint_types[i]), colour or JOINT[i % len(JOINT)], k)
+        )
     parts += [(piece, dark, arm.n) for piece in _tool(T[-1], tool, arm.radius[-1])]
     return [part for part in parts if len(part[0])]
 
@@ -395,14 +533,19 @@ def _drums(arm, T):
     """Centre, axis, half height and radius of each joint's drum. A drum with room along its d moves out of others' way."""
     standard = arm.convention == "standard"
     drums = [None] * arm.n
-    for i in sorted(range(arm.n), key=lambda i: abs(_along(T, i, standard)) > 1e-9):       # those without d first
+    for i in sorted(
+        range(arm.n), key=lambda i: abs(_along(T, i, standard)) > 1e-9
+    ):  # those without d first
         pose, d, r = T[i if standard else i + 1], _along(T, i, standard), arm.radius[i]
         p, z = pose[:3, 3], pose[:3, 2]
         if abs(d) < 1e-9:
             drums[i] = (p, z, 1.1 * r, r)
             continue
-        p, u = (p if standard else p - d * z), np.sign(d) * z           # from the bridge before, along d
-        near, far = (max([0.0, *(o[3] for o in drums if o and np.linalg.norm(o[0] - spot) < 1e-6)]) for spot in (p, p + abs(d) * u))
+        p, u = (p if standard else p - d * z), np.sign(d) * z  # from the bridge before, along d
+        near, far = (
+            max([0.0, *(o[3] for o in drums if o and np.linalg.norm(o[0] - spot) < 1e-6)])
+            for spot in (p, p + abs(d) * u)
+        )
         half = min(1.1 * r, max((abs(d) - 0.95 * (near + far)) / 2, 0.3 * r))
         drums[i] = (p + (0.95 * near + half) * u, z, half, r)
     return drums
@@ -425,7 +568,19 @@ def _link(arm, T, i, drums):
         if length < 1e-9:
             continue
         u = (b - a) / length
-        a_cut, b_cut = (max([0.0, *(0.75 * r for c, z, _, r in drums if np.linalg.norm(c - p) < 1e-6 and abs(u @ z) < 0.9)]) for p in (a, b))
+        a_cut, b_cut = (
+            max(
+                [
+                    0.0,
+                    *(
+                        0.75 * r
+                        for c, z, _, r in drums
+                        if np.linalg.norm(c - p) < 1e-6 and abs(u @ z) < 0.9
+                    ),
+                ]
+            )
+            for p in (a, b)
+        )
         if a_cut + b_cut < length:
             pieces.append(solids.tube(a + a_cut * u, b - b_cut * u, width))
         if not b_cut and not (i == arm.n - 1 and np.allclose(b, end)):

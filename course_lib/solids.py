@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-LIGHT = np.array([0.35, -0.55, 0.76])       # towards the lamp, in the world
+LIGHT = np.array([0.35, -0.55, 0.76])  # towards the lamp, in the world
 
 
 def tube(p0, p1, radius, *, radius1=None, sides=12, pieces=None, rings=1) -> np.ndarray:
@@ -30,18 +30,28 @@ def tube(p0, p1, radius, *, radius1=None, sides=12, pieces=None, rings=1) -> np.
         pieces = int(np.clip(np.ceil(length / (1.8 * max(radius, radius1))), 1, 8))
     u, v = _across((p1 - p0) / length)
     angle = np.linspace(0, 2 * np.pi, sides + 1)
-    circle = np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v            # (sides+1, 3)
+    circle = np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v  # (sides+1, 3)
     s = np.linspace(0, 1, pieces + 1)[:, None, None]
-    grid = p0 + s * (p1 - p0) + (radius + s * (radius1 - radius)) * circle       # (pieces+1, sides+1, 3)
-    return np.concatenate([_quads(grid), *_lid(grid[0, ::-1], p0, rings), *_lid(grid[-1], p1, rings)])
+    grid = p0 + s * (p1 - p0) + (radius + s * (radius1 - radius)) * circle  # (pieces+1, sides+1, 3)
+    return np.concatenate(
+        [_quads(grid), *_lid(grid[0, ::-1], p0, rings), *_lid(grid[-1], p1, rings)]
+    )
 
 
 def ball(centre, radius, *, sides=24) -> np.ndarray:
     """Sphere about centre (3,) with radius [m]. Returns (N, 4, 3)."""
-    angle, height = np.linspace(0, 2 * np.pi, sides + 1), np.linspace(-np.pi / 2, np.pi / 2, sides // 2 + 1)
-    grid = np.stack(np.broadcast_arrays(np.cos(height)[:, None] * np.cos(angle),
-                                        np.cos(height)[:, None] * np.sin(angle),
-                                        np.sin(height)[:, None]), axis=-1)
+    angle, height = (
+        np.linspace(0, 2 * np.pi, sides + 1),
+        np.linspace(-np.pi / 2, np.pi / 2, sides // 2 + 1),
+    )
+    grid = np.stack(
+        np.broadcast_arrays(
+            np.cos(height)[:, None] * np.cos(angle),
+            np.cos(height)[:, None] * np.sin(angle),
+            np.sin(height)[:, None],
+        ),
+        axis=-1,
+    )
     return np.asarray(centre, float) + radius * _quads(grid)
 
 
@@ -50,7 +60,10 @@ def box(T, size, *, pieces=3) -> np.ndarray:
     s = np.linspace(-0.5, 0.5, pieces + 1)
     u, v = np.meshgrid(s, s)
     w = np.full_like(u, 0.5)
-    faces = [np.stack(f, -1) for f in ((w, u, v), (-w, v, u), (v, w, u), (u, -w, v), (u, v, w), (v, u, -w))]
+    faces = [
+        np.stack(f, -1)
+        for f in ((w, u, v), (-w, v, u), (v, w, u), (u, -w, v), (u, v, w), (v, u, -w))
+    ]
     corners = np.concatenate([_quads(f) for f in faces]) * np.asarray(size, float)
     T = np.asarray(T, float)
     return corners @ T[:3, :3].T + T[:3, 3]
@@ -60,7 +73,12 @@ def arrow(p0, p1, radius) -> np.ndarray:
     """Arrow from p0 to p1 (3,) whose shaft has radius [m]. Returns (N, 4, 3)."""
     p0, p1 = np.asarray(p0, float), np.asarray(p1, float)
     neck = p0 + 0.72 * (p1 - p0)
-    return np.concatenate([tube(p0, neck, radius, sides=6), tube(neck, p1, 2.6 * radius, radius1=0, sides=8, pieces=1)])
+    return np.concatenate(
+        [
+            tube(p0, neck, radius, sides=6),
+            tube(neck, p1, 2.6 * radius, radius1=0, sides=8, pieces=1),
+        ]
+    )
 
 
 class Solids:
@@ -71,14 +89,26 @@ class Solids:
 
     def __init__(self, ax, floor=None):
         from matplotlib.collections import PathCollection, PolyCollection
+
         self.ax, self.floor, self._parts, self._labels = ax, floor, {}, {}
-        self.shadow = PolyCollection([], facecolor="#D5D7DB", edgecolor="#D5D7DB", linewidth=0.4, zorder=0.2)
+        self.shadow = PolyCollection(
+            [], facecolor="#D5D7DB", edgecolor="#D5D7DB", linewidth=0.4, zorder=0.2
+        )
         self.body = PolyCollection([], linewidth=0.5, zorder=10)
-        self.halo = PathCollection([], edgecolor="white", facecolor="white", linewidth=2.2, zorder=11)
+        self.halo = PathCollection(
+            [], edgecolor="white", facecolor="white", linewidth=2.2, zorder=11
+        )
         self.letters = PathCollection([], edgecolor="none", zorder=12)
-        projections = (self._project_shadow, self._project_body, self._project_labels, self._project_labels)
+        projections = (
+            self._project_shadow,
+            self._project_body,
+            self._project_labels,
+            self._project_labels,
+        )
         for collection, project in zip(self.artists, projections):
-            collection.do_3d_projection = project            # Axes3D asks each collection for this before it draws
+            collection.do_3d_projection = (
+                project  # Axes3D asks each collection for this before it draws
+            )
             collection.set_clip_on(False)
             ax.add_collection(collection, autolim=False)
         for collection in (self.halo, self.letters):
@@ -94,7 +124,11 @@ class Solids:
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
         light = 0.60 + 0.48 * (normal @ LIGHT)
         rgba = np.array(np.broadcast_to(colours, (len(quads), 4)), float)
-        rgba[:, :3] = rgba[:, :3] * np.minimum(light, 1)[:, None] + 2.2 * np.maximum(light - 1, 0)[:, None] + 0.1 * (1 - rgba[:, :3])
+        rgba[:, :3] = (
+            rgba[:, :3] * np.minimum(light, 1)[:, None]
+            + 2.2 * np.maximum(light - 1, 0)[:, None]
+            + 0.1 * (1 - rgba[:, :3])
+        )
         below = quads[normal[:, 2] > 1e-6] if shadow and self.floor is not None else quads[:0]
         self._parts[key] = (quads, np.clip(rgba, 0, 1), np.full(len(quads), front), below)
         self._joined = None
@@ -131,7 +165,9 @@ class Solids:
         order = seen[np.lexsort((-flat[seen, :, 2].mean(axis=1), front[seen]))]
         self.body.set_verts(flat[order, :, :2])
         self.body.set_facecolor(rgba[order])
-        self.body.set_edgecolor(np.where(rgba[order, 3:] > 0.99, rgba[order], 0))       # closes the seams between faces
+        self.body.set_edgecolor(
+            np.where(rgba[order, 3:] > 0.99, rgba[order], 0)
+        )  # closes the seams between faces
         return 0.0
 
     def _project_shadow(self):
@@ -142,6 +178,7 @@ class Solids:
 
     def _project_labels(self):
         from matplotlib.transforms import Affine2D
+
         if self._labels:
             paths, points, colours = zip(*self._labels.values())
             spots = self._flatten(np.concatenate(points))[:, :2]
@@ -162,16 +199,25 @@ def _glyphs(string, size):
     from matplotlib.font_manager import FontProperties
     from matplotlib.path import Path
     from matplotlib.textpath import TextPath
+
     weight = "normal" if string in ("x", "y", "z") else "bold"
-    path = TextPath((0, 0), string, size=size, prop=FontProperties(family="DejaVu Sans", weight=weight))
+    path = TextPath(
+        (0, 0), string, size=size, prop=FontProperties(family="DejaVu Sans", weight=weight)
+    )
     box = path.get_extents()
     return Path(path.vertices - [(box.x0 + box.x1) / 2, 0.36 * size], path.codes)
 
 
 def _cross(a, b):
     """Cross products of rows (N, 3), without the overhead of np.cross."""
-    return np.stack([a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1], a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2],
-                     a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]], axis=1)
+    return np.stack(
+        [
+            a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1],
+            a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2],
+            a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0],
+        ],
+        axis=1,
+    )
 
 
 def _across(axis):
@@ -183,7 +229,9 @@ def _across(axis):
 
 def _quads(grid):
     """Grid (m, k, 3) of points as ((m-1)(k-1), 4, 3) quadrilaterals."""
-    return np.stack([grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]], axis=2).reshape(-1, 4, 3)
+    return np.stack([grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]], axis=2).reshape(
+        -1, 4, 3
+    )
 
 
 def _lid(circle, centre, rings):
@@ -191,5 +239,8 @@ def _lid(circle, centre, rings):
     scale = np.linspace(1 / rings, 1, rings)[:, None, None]
     grid = centre + scale * (circle - centre)
     inner = grid[0]
-    middle = np.stack([np.broadcast_to(centre, inner[:-1:2].shape), inner[:-1:2], inner[1::2], inner[2::2]], axis=1)
+    middle = np.stack(
+        [np.broadcast_to(centre, inner[:-1:2].shape), inner[:-1:2], inner[1::2], inner[2::2]],
+        axis=1,
+    )
     return middle, _quads(grid)[:, ::-1]

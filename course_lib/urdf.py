@@ -29,13 +29,22 @@ from course_lib.dh import dh_matrix, mdh_matrix
 from course_lib.kinematics import fk, link_frames
 from course_lib.urdf_check import RULES, Robot, inertia_of, numbers, origin_of, read_xml
 
-NO_LIMIT = 1e9          # written where an arm has no limit, since URDF demands a number; read back as none
-DENSITY = 1000.0        # [kg/m^3] of solid links, where an arm has no masses (the default of MuJoCo, too)
-TREE_RULES = ("not-a-robot", "no-links", "unknown-link", "duplicate-name", "two-parents", "loop", "two-roots")
+NO_LIMIT = 1e9  # written where an arm has no limit, since URDF demands a number; read back as none
+DENSITY = 1000.0  # [kg/m^3] of solid links, where an arm has no masses (the default of MuJoCo, too)
+TREE_RULES = (
+    "not-a-robot",
+    "no-links",
+    "unknown-link",
+    "duplicate-name",
+    "two-parents",
+    "loop",
+    "two-roots",
+)
 JOINT_RULES = ("joint-type", "axis-zero", "limit-missing", "limit-order")
 
 
 # ---------------------------------------------------------------- writing
+
 
 def to_urdf(arm: Arm) -> str:
     """The arm as URDF text: links `base_link`, `link_1` … `link_n`, `tcp`; joints `joint_1` … `joint_n`, `tool`.
@@ -46,11 +55,21 @@ def to_urdf(arm: Arm) -> str:
     any other missing limit is written as 1e9. Poses survive `from_urdf(to_urdf(arm))` to 1e-12.
     """
     bodies = _bodies(arm)
-    guess = "" if arm.mass is not None else f" The arm has no masses: links are solid, {DENSITY:g} kg/m^3."
-    lines = ['<?xml version="1.0"?>', f"<!-- {arm.n} joints; metres, radians, kilograms.{guess} -->",
-             f"<robot name={quoteattr(arm.name)}>"]
+    guess = (
+        ""
+        if arm.mass is not None
+        else f" The arm has no masses: links are solid, {DENSITY:g} kg/m^3."
+    )
+    lines = [
+        '<?xml version="1.0"?>',
+        f"<!-- {arm.n} joints; metres, radians, kilograms.{guess} -->",
+        f"<robot name={quoteattr(arm.name)}>",
+    ]
     if not np.array_equal(arm.base, np.eye(4)):
-        lines += ['  <link name="world"/>', *_joint("base", "fixed", "world", "base_link", arm.base)]
+        lines += [
+            '  <link name="world"/>',
+            *_joint("base", "fixed", "world", "base_link", arm.base),
+        ]
     lines += ['  <link name="base_link"/>']
     before, after = _around_each_joint(arm)
     rest, parent = np.eye(4), "base_link"
@@ -59,7 +78,12 @@ def to_urdf(arm: Arm) -> str:
         kind, limit = _type_and_limit(arm, i)
         lines += _joint(f"joint_{i + 1}", kind, parent, f"link_{i + 1}", rest @ before[i], limit)
         rest, parent = after[i], f"link_{i + 1}"
-    lines += ['  <link name="tcp"/>', *_joint("tool", "fixed", parent, "tcp", rest @ arm.tool), "</robot>", ""]
+    lines += [
+        '  <link name="tcp"/>',
+        *_joint("tool", "fixed", parent, "tcp", rest @ arm.tool),
+        "</robot>",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -78,11 +102,24 @@ def _bodies(arm):
     mass = DENSITY * volume if arm.mass is None else arm.mass
     known = arm.mass is not None and arm.com is not None and arm.inertia is not None
     com = arm.com if known else (start + end) / 2
-    inertia = arm.inertia if known else [solid_inertia(*item) for item in zip(mass, arm.radius, end - start)]
+    inertia = (
+        arm.inertia
+        if known
+        else [solid_inertia(*item) for item in zip(mass, arm.radius, end - start)]
+    )
     bodies = []
     for i, T in enumerate(_around_each_joint(arm)[1]):
         R, p = T[:3, :3], T[:3, 3]
-        bodies.append((R @ start[i] + p, R @ end[i] + p, arm.radius[i], mass[i], R @ com[i] + p, R @ inertia[i] @ R.T))
+        bodies.append(
+            (
+                R @ start[i] + p,
+                R @ end[i] + p,
+                arm.radius[i],
+                mass[i],
+                R @ com[i] + p,
+                R @ inertia[i] @ R.T,
+            )
+        )
     return bodies
 
 
@@ -97,15 +134,20 @@ def _type_and_limit(arm, i):
 
 
 def _joint(name, kind, parent, child, T, limit=None):
-    lines = [f'  <joint name="{name}" type="{kind}">', f"    {_origin(T)}",
-             f'    <parent link="{parent}"/>', f'    <child link="{child}"/>']
+    lines = [
+        f'  <joint name="{name}" type="{kind}">',
+        f"    {_origin(T)}",
+        f'    <parent link="{parent}"/>',
+        f'    <child link="{child}"/>',
+    ]
     if limit:
         lines += ['    <axis xyz="0 0 1"/>', f"    {limit}"]
     return [*lines, "  </joint>"]
 
 
 def _link(name, start, end, radius, mass, com, inertia):
-    from scipy.spatial.transform import Rotation        # here: it takes a quarter of a second
+    from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
+
     axis = end - start
     length = np.linalg.norm(axis)
     T = np.eye(4)
@@ -119,9 +161,21 @@ def _link(name, start, end, radius, mass, com, inertia):
     six = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
     small = 1e-15 * np.trace(inertia)
     values = " ".join(f'{key}="{_number(inertia[at], small)}"' for key, at in six.items())
-    return [f'  <link name="{name}">', "    <visual>", *body, "    </visual>", "    <collision>", *body,
-            "    </collision>", "    <inertial>", f"      {_origin(T)}", f'      <mass value="{_number(mass)}"/>',
-            f"      <inertia {values}/>", "    </inertial>", "  </link>"]
+    return [
+        f'  <link name="{name}">',
+        "    <visual>",
+        *body,
+        "    </visual>",
+        "    <collision>",
+        *body,
+        "    </collision>",
+        "    <inertial>",
+        f"      {_origin(T)}",
+        f'      <mass value="{_number(mass)}"/>',
+        f"      <inertia {values}/>",
+        "    </inertial>",
+        "  </link>",
+    ]
 
 
 def _origin(T):
@@ -138,13 +192,15 @@ def _rpy(R):
 
     There roll and yaw are not unique. Any yaw will do as long as roll is read off what yaw has left over.
     """
-    from scipy.spatial.transform import Rotation        # here: it takes a quarter of a second
+    from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
+
     yaw = np.arctan2(R[1, 0], R[0, 0])
     left = Rotation.from_euler("z", -yaw).as_matrix() @ R
     return np.arctan2(-left[1, 2], left[1, 1]), np.arctan2(-left[2, 0], left[0, 0]), yaw
 
 
 # ---------------------------------------------------------------- reading
+
 
 def from_urdf(path, tip: str | None = None) -> Arm:
     """Read the serial chain from the root link to link `tip` as an `Arm` (standard DH; world = root link, tool = tip).
@@ -169,11 +225,24 @@ def from_urdf(path, tip: str | None = None) -> Arm:
     for joint in chain:
         T = T @ origin_of(joint)
         poses += [T] if joint in moving else []
-    types = tuple("prismatic" if joint.get("type") == "prismatic" else "revolute" for joint in moving)
+    types = tuple(
+        "prismatic" if joint.get("type") == "prismatic" else "revolute" for joint in moving
+    )
     rows = _best_rows(poses, [axis[joint] for joint in moving], T, types)
-    bodies = _carried_bodies(robot, moving, link_frames(Arm("", "standard", joint_types=types, **rows), np.zeros(len(types)))[1:])
+    bodies = _carried_bodies(
+        robot,
+        moving,
+        link_frames(Arm("", "standard", joint_types=types, **rows), np.zeros(len(types)))[1:],
+    )
     try:
-        return Arm(robot.root.get("name", ""), "standard", joint_types=types, **rows, **_limits(moving), **bodies)
+        return Arm(
+            robot.root.get("name", ""),
+            "standard",
+            joint_types=types,
+            **rows,
+            **_limits(moving),
+            **bodies,
+        )
     except ValueError as error:
         raise robot.root.error("value", str(error)) from None
 
@@ -185,15 +254,28 @@ def _chain(robot, tip):
         parents = {joint.find("parent").get("link") for joint in robot.joints}
         ends = [name for name in robot.link if name not in parents and robot.is_moved(name)]
         if len(ends) != 1:
-            raise robot.root.error("tip", f"the chain may end in any of {ends}: name one as tip" if ends else "no moving joint")
+            raise robot.root.error(
+                "tip",
+                (
+                    f"the chain may end in any of {ends}: name one as tip"
+                    if ends
+                    else "no moving joint"
+                ),
+            )
         tip = ends[0]
     if not robot.is_moved(tip):
-        raise robot.root.error("tip", f"tip {tip!r}: expected a link that a joint moves, one of {[n for n in robot.link if robot.is_moved(n)]}")
+        raise robot.root.error(
+            "tip",
+            f"tip {tip!r}: expected a link that a joint moves, one of"
+            f" {[n for n in robot.link if robot.is_moved(n)]}",
+        )
     chain = robot.path_up(tip)[::-1]
     _refuse(robot, JOINT_RULES, {joint.where for joint in chain})
     for joint in chain:
         if joint.get("type") in ("floating", "planar"):
-            raise joint.error("joint-type", f"a {joint.get('type')} joint in the chain, which an Arm cannot hold")
+            raise joint.error(
+                "joint-type", f"a {joint.get('type')} joint in the chain, which an Arm cannot hold"
+            )
         if joint.find("mimic") is not None:
             raise joint.error("mimic", "follows another joint (mimic), which an Arm cannot hold")
         for node in joint.findall("axis"):
@@ -214,11 +296,18 @@ def _limits(moving):
     for joint in moving:
         limit = joint.find("limit")
         read = lambda key: 0.0 if limit is None else numbers(limit, key, 1, 0.0)[0]
-        low, high = (-NO_LIMIT, NO_LIMIT) if joint.get("type") == "continuous" else (read("lower"), read("upper"))
+        low, high = (
+            (-NO_LIMIT, NO_LIMIT)
+            if joint.get("type") == "continuous"
+            else (read("lower"), read("upper"))
+        )
         rates = [read(key) if read(key) > 0 else NO_LIMIT for key in ("velocity", "effort")]
         for column, value in zip(columns.values(), (low, high, *rates)):
             column.append(value if abs(value) < NO_LIMIT else np.copysign(np.inf, value))
-    return {**columns, "tau_max": None if np.isinf(columns["tau_max"]).any() else columns["tau_max"]}
+    return {
+        **columns,
+        "tau_max": None if np.isinf(columns["tau_max"]).any() else columns["tau_max"],
+    }
 
 
 def _best_rows(poses, axes, T_tip, joint_types):
@@ -229,15 +318,22 @@ def _best_rows(poses, axes, T_tip, joint_types):
     """
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (20, len(axes)))
     truth = _product(poses, axes, T_tip, joint_types, q)
-    tables = [_rows(poses, axes, T_tip, tolerance) for tolerance in (1e-14, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)]
-    errors = [np.abs(fk(Arm("", "standard", joint_types=joint_types, **rows), q) - truth).max() for rows in tables]
+    tables = [
+        _rows(poses, axes, T_tip, tolerance)
+        for tolerance in (1e-14, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
+    ]
+    errors = [
+        np.abs(fk(Arm("", "standard", joint_types=joint_types, **rows), q) - truth).max()
+        for rows in tables
+    ]
     good = [rows for rows, error in zip(tables, errors) if error <= max(1e-9, 3 * min(errors))]
     return min(good, key=lambda rows: np.abs(rows["d"]).max())
 
 
 def _product(poses, axes, T_tip, joint_types, q):
     """Tip poses (N, 4, 4) straight from the file's own transforms."""
-    from scipy.spatial.transform import Rotation        # here: it takes a quarter of a second
+    from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
+
     result = np.tile(np.eye(4), (len(q), 1, 1))
     before = np.eye(4)
     for i, (pose, axis) in enumerate(zip(poses, axes)):
@@ -260,7 +356,14 @@ def _rows(poses, axes, T_tip, parallel):
         frame = frame @ dh_matrix(*rows[-1])
     last = np.linalg.inv(frame) @ T_tip
     theta = np.arctan2(last[1, 0], last[0, 0])
-    rows.append((last[0, 3] * np.cos(theta) + last[1, 3] * np.sin(theta), np.arctan2(last[2, 1], last[2, 2]), last[2, 3], theta))
+    rows.append(
+        (
+            last[0, 3] * np.cos(theta) + last[1, 3] * np.sin(theta),
+            np.arctan2(last[2, 1], last[2, 2]),
+            last[2, 3],
+            theta,
+        )
+    )
     tool = np.linalg.inv(dh_matrix(*rows[-1])) @ last
     table = np.array(rows).T
     table[np.abs(table) < 1e-15] = 0.0
@@ -301,6 +404,7 @@ def _row_to(T, axis, parallel):
 
 # ---------------------------------------------------------------- masses
 
+
 def _carried_bodies(robot, moving, frames):
     """mass, com, inertia of all that moves with each joint at q = 0, in `frames` (n, 4, 4); {} if a link has no mass."""
     groups = [[] for _ in moving]
@@ -320,7 +424,9 @@ def _carried_bodies(robot, moving, frames):
 
 def _mass_and_inertia(inertial):
     mass, tensor = inertial.find("mass"), inertial.find("inertia")
-    return 0.0 if mass is None else numbers(mass, "value", 1)[0], np.zeros((3, 3)) if tensor is None else inertia_of(tensor)
+    return 0.0 if mass is None else numbers(mass, "value", 1)[0], (
+        np.zeros((3, 3)) if tensor is None else inertia_of(tensor)
+    )
 
 
 def _merged(parts, T_view):

@@ -29,37 +29,81 @@ from course_lib.tools.expand_xacro import is_file, package_folder
 
 MOVING, STILL = ("revolute", "continuous", "prismatic"), ("fixed", "floating", "planar")
 MAX_BYTES, MAX_ELEMENTS, MAX_DEPTH = 10_000_000, 100_000, 100
-OSMIUM = 22_600.0               # [kg/m^3] the densest metal
+OSMIUM = 22_600.0  # [kg/m^3] the densest metal
 
 
 def _words(table):
     return {tag: names.split() for tag, names in table.items()}
 
 
-CHILDREN = _words({
-    "robot": "link joint material", "link": "inertial visual collision", "inertial": "origin mass inertia",
-    "visual": "origin geometry material", "collision": "origin geometry material", "material": "color texture",
-    "geometry": "box cylinder sphere mesh capsule",
-    "joint": "origin parent child axis limit mimic dynamics calibration safety_controller"})
-ATTRIBUTES = _words({
-    "robot": "name version xmlns", "link": "name type", "joint": "name type", "visual": "name", "collision": "name",
-    "material": "name", "geometry": "name", "inertial": "", "origin": "xyz rpy quat_xyzw", "axis": "xyz", "parent": "link",
-    "child": "link", "limit": "lower upper effort velocity acceleration deceleration jerk", "mimic": "joint multiplier offset",
-    "dynamics": "damping friction", "mass": "value", "inertia": "ixx ixy ixz iyy iyz izz", "box": "size", "sphere": "radius",
-    "cylinder": "radius length", "capsule": "radius length name", "mesh": "filename scale", "color": "rgba",
-    "texture": "filename", "calibration": "rising falling reference_position",
-    "safety_controller": "soft_lower_limit soft_upper_limit k_position k_velocity"})
-REQUIRED = _words({
-    "robot": "name", "link": "name", "joint": "name type", "parent": "link", "child": "link", "mass": "value",
-    "inertia": "ixx ixy ixz iyy iyz izz", "axis": "xyz", "mimic": "joint", "box": "size", "sphere": "radius",
-    "cylinder": "radius length", "mesh": "filename"})
+CHILDREN = _words(
+    {
+        "robot": "link joint material",
+        "link": "inertial visual collision",
+        "inertial": "origin mass inertia",
+        "visual": "origin geometry material",
+        "collision": "origin geometry material",
+        "material": "color texture",
+        "geometry": "box cylinder sphere mesh capsule",
+        "joint": "origin parent child axis limit mimic dynamics calibration safety_controller",
+    }
+)
+ATTRIBUTES = _words(
+    {
+        "robot": "name version xmlns",
+        "link": "name type",
+        "joint": "name type",
+        "visual": "name",
+        "collision": "name",
+        "material": "name",
+        "geometry": "name",
+        "inertial": "",
+        "origin": "xyz rpy quat_xyzw",
+        "axis": "xyz",
+        "parent": "link",
+        "child": "link",
+        "limit": "lower upper effort velocity acceleration deceleration jerk",
+        "mimic": "joint multiplier offset",
+        "dynamics": "damping friction",
+        "mass": "value",
+        "inertia": "ixx ixy ixz iyy iyz izz",
+        "box": "size",
+        "sphere": "radius",
+        "cylinder": "radius length",
+        "capsule": "radius length name",
+        "mesh": "filename scale",
+        "color": "rgba",
+        "texture": "filename",
+        "calibration": "rising falling reference_position",
+        "safety_controller": "soft_lower_limit soft_upper_limit k_position k_velocity",
+    }
+)
+REQUIRED = _words(
+    {
+        "robot": "name",
+        "link": "name",
+        "joint": "name type",
+        "parent": "link",
+        "child": "link",
+        "mass": "value",
+        "inertia": "ixx ixy ixz iyy iyz izz",
+        "axis": "xyz",
+        "mimic": "joint",
+        "box": "size",
+        "sphere": "radius",
+        "cylinder": "radius length",
+        "mesh": "filename",
+    }
+)
 INSIDE = _words({"inertial": "mass inertia", "visual": "geometry", "collision": "geometry"})
 COUNTS = {"xyz": 3, "rpy": 3, "size": 3, "scale": 3, "rgba": 4, "quat_xyzw": 4}
 TEXTS = {"name", "type", "link", "joint", "filename", "version", "xmlns"}
 # Tags of Gazebo, ROS, Bullet, Drake and MuJoCo: left to those tools, whatever is inside.
-EXTENSIONS = frozenset("""gazebo transmission sensor ros2_control plugin mujoco surface contact verbose kinematic gravity
+EXTENSIONS = frozenset(
+    """gazebo transmission sensor ros2_control plugin mujoco surface contact verbose kinematic gravity
     collision_checking self_collision_checking self_filter joint_properties param deformable plane cdf compiler specular
-    command_interface state_interface actuator loop_joint force_element frame group""".split())
+    command_interface state_interface actuator loop_joint force_element frame group""".split()
+)
 
 
 @dataclass(frozen=True)
@@ -76,7 +120,10 @@ class Finding:
 
     def __str__(self):
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.severity} [{self.rule}] {self.where}: {self.message}\n    fix: {self.fix}"
+        return (
+            f"{place}: {self.severity} [{self.rule}] {self.where}: {self.message}\n    fix:"
+            f" {self.fix}"
+        )
 
 
 def check_urdf(path) -> list[Finding]:
@@ -89,15 +136,29 @@ def check_urdf(path) -> list[Finding]:
         robot = Robot(read_xml(path), Path(path))
     except UrdfError as error:
         entry = RULES[error.rule]
-        return [Finding(entry.name, entry.severity, error.where, error.line, error.message, entry.cure, error.file)]
+        return [
+            Finding(
+                entry.name,
+                entry.severity,
+                error.where,
+                error.line,
+                error.message,
+                entry.cure,
+                error.file,
+            )
+        ]
     macros = robot.path.suffix == ".xacro" and not robot.links
     rules = [RULES["macros-only"]] if macros else RULES.values()
-    findings = [Finding(entry.name, entry.severity, node.where, node.line, message, entry.cure, node.file)
-                for entry in rules for node, message in entry.faults(robot)]
+    findings = [
+        Finding(entry.name, entry.severity, node.where, node.line, message, entry.cure, node.file)
+        for entry in rules
+        for node, message in entry.faults(robot)
+    ]
     return sorted(findings, key=lambda finding: finding.line or 0)
 
 
 # ---------------------------------------------------------------- reading XML that may be broken or hostile
+
 
 class UrdfError(ValueError):
     """A file that can't be read as asked. Has `rule`, `where` (element), `line` (or None), `message`, `file`."""
@@ -124,10 +185,19 @@ class _Builder(ContentHandler):
         above, node = self.stack[-1], Node(name, dict(attrs))
         node.line, node.file = self._locator.getLineNumber(), self.file
         named = len(self.stack) == 2 and "name" in attrs
-        node.where = f"{name} {attrs['name']!r}" if named else f"{above.where} / {name}" if len(self.stack) > 2 else name
+        node.where = (
+            f"{name} {attrs['name']!r}"
+            if named
+            else f"{above.where} / {name}"
+            if len(self.stack) > 2
+            else name
+        )
         self.count += 1
         if self.count > MAX_ELEMENTS or len(self.stack) > MAX_DEPTH or len(attrs) > MAX_DEPTH:
-            raise node.error("too-large", f"more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} levels or attributes")
+            raise node.error(
+                "too-large",
+                f"more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} levels or attributes",
+            )
         above.append(node)
         self.stack.append(node)
 
@@ -143,16 +213,30 @@ def read_xml(path) -> Node:
     path = Path(path)
     try:
         if not path.is_file():
-            raise OSError("a folder, not a file" if path.is_dir() else "a device, not a file" if path.exists() else "there is no such file")
+            raise OSError(
+                "a folder, not a file"
+                if path.is_dir()
+                else "a device, not a file"
+                if path.exists()
+                else "there is no such file"
+            )
         text = path.read_bytes() if (size := path.stat().st_size) <= MAX_BYTES else b""
     except (OSError, ValueError) as error:
         raise UrdfError("unreadable", str(error), file=path.name) from None
     if size > MAX_BYTES:
-        raise UrdfError("too-large", f"{size / 1e6:.0f} MB, expected at most {MAX_BYTES / 1e6:.0f}", file=path.name)
-    if not text.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(b"<") and b"<robot" not in text.replace(b"\0", b""):
+        raise UrdfError(
+            "too-large",
+            f"{size / 1e6:.0f} MB, expected at most {MAX_BYTES / 1e6:.0f}",
+            file=path.name,
+        )
+    if not text.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(
+        b"<"
+    ) and b"<robot" not in text.replace(b"\0", b""):
         raise UrdfError("unreadable", "this is no XML file; is it the right one?", file=path.name)
     root = _parse(text, path.name)
-    return _parse(_expand_xacro(path), f"{path.name} (expanded)") if path.suffix == ".xacro" else root
+    return (
+        _parse(_expand_xacro(path), f"{path.name} (expanded)") if path.suffix == ".xacro" else root
+    )
 
 
 def _parse(text, file):
@@ -162,12 +246,20 @@ def _parse(text, file):
     try:
         sax.parseString(text, builder, forbid_dtd=False)
     except SAXParseException as error:
-        raise UrdfError("malformed-xml", error.getMessage(), "file", error.getLineNumber(), file) from None
+        raise UrdfError(
+            "malformed-xml", error.getMessage(), "file", error.getLineNumber(), file
+        ) from None
     except DefusedXmlException:
-        raise UrdfError("entity", "declares or uses an XML entity, or an external DTD", "file", builder._locator.getLineNumber(), file) from None
+        raise UrdfError(
+            "entity",
+            "declares or uses an XML entity, or an external DTD",
+            "file",
+            builder._locator.getLineNumber(),
+            file,
+        ) from None
     except UrdfError:
         raise
-    except (LookupError, ValueError) as error:          # an encoding that is unknown, or not the one used
+    except (LookupError, ValueError) as error:  # an encoding that is unknown, or not the one used
         raise UrdfError("malformed-xml", str(error), file=file) from None
     return builder.stack[0][0]
 
@@ -175,14 +267,19 @@ def _parse(text, file):
 def _expand_xacro(path):
     """Text of the expanded file, by the xacro package in a process of its own with limits on time and memory."""
     home = str(Path(__file__).resolve().parent.parent)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")])),
+    }
     command = [sys.executable, "-m", "course_lib.tools.expand_xacro", str(path.resolve())]
     try:
         run = subprocess.run(command, capture_output=True, timeout=20, env=environment)
     except subprocess.TimeoutExpired:
         raise UrdfError("xacro", "not expanded within 20 s", file=path.name) from None
     if run.returncode or len(run.stdout) > MAX_BYTES:
-        reason = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["too much text comes out"]
+        reason = run.stderr.decode("utf-8", "replace").strip().splitlines() or [
+            "too much text comes out"
+        ]
         raise UrdfError("xacro", f"not expanded: {reason[-1]}", file=path.name)
     return run.stdout
 
@@ -198,14 +295,20 @@ def numbers(node: Node, attribute: str, count: int, default=None) -> np.ndarray:
         found = np.array([float(word) for word in text.split()])
     except ValueError:
         found = np.array([])
-    if found.size != count or not np.isfinite(found).all() or "_" in text:      # Python reads 1_0 as ten
-        raise node.error("bad-number", f"{attribute}={text[:60]!r}, expected {count} finite number{'s' * (count > 1)}")
+    if (
+        found.size != count or not np.isfinite(found).all() or "_" in text
+    ):  # Python reads 1_0 as ten
+        raise node.error(
+            "bad-number",
+            f"{attribute}={text[:60]!r}, expected {count} finite number{'s' * (count > 1)}",
+        )
     return found
 
 
 def origin_of(node: Node) -> np.ndarray:
     """(4, 4) pose of an element's `<origin>`: Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll). What is left out is zero."""
-    from scipy.spatial.transform import Rotation        # here: it takes a quarter of a second
+    from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
+
     T, origin = np.eye(4), node.find("origin")
     if origin is not None:
         T[:3, :3] = Rotation.from_euler("xyz", numbers(origin, "rpy", 3, 0.0)).as_matrix()
@@ -243,13 +346,16 @@ def end(joint, role):
 
 # ---------------------------------------------------------------- the file as the rules see it
 
+
 def _once(method):
     """Remember what a method of `Robot` gave for these arguments, as long as that robot lives."""
+
     @wraps(method)
     def remembered(self, *key):
         if (method, key) not in self.memory:
             self.memory[method, key] = method(self, *key)
         return self.memory[method, key]
+
     return remembered
 
 
@@ -260,7 +366,11 @@ class Robot:
         self.root, self.path, self.folder, self.memory = root, path, path.resolve().parent, {}
         self.files = [(root,)]
         self.links, self.joints = root.findall("link"), root.findall("joint")
-        self.link, self.joint, self.above = {}, {}, {}          # by name, by name, by the child's name; the first one counts
+        self.link, self.joint, self.above = (
+            {},
+            {},
+            {},
+        )  # by name, by name, by the child's name; the first one counts
         for link in self.links:
             self.link.setdefault(link.get("name"), link)
         for joint in self.joints:
@@ -276,7 +386,11 @@ class Robot:
         found, stack = [], [self.root] if self.root.tag == "robot" else []
         while stack:
             found.append((stack.pop(),))
-            stack += [child for child in reversed(found[-1][0]) if child.tag in CHILDREN.get(found[-1][0].tag, ())]
+            stack += [
+                child
+                for child in reversed(found[-1][0])
+                if child.tag in CHILDREN.get(found[-1][0].tag, ())
+            ]
         return found
 
     @cached_property
@@ -290,7 +404,14 @@ class Robot:
     def axes(self):
         """(<axis>, or <joint> where there is none; joint; axis (3,)) of each moving joint."""
         pairs = [(joint, joint.find("axis")) for joint in self.moving]
-        return [(joint, joint, np.array([1.0, 0, 0])) if axis is None else (axis, joint, values(axis, "xyz", 3)) for joint, axis in pairs]
+        return [
+            (
+                (joint, joint, np.array([1.0, 0, 0]))
+                if axis is None
+                else (axis, joint, values(axis, "xyz", 3))
+            )
+            for joint, axis in pairs
+        ]
 
     @cached_property
     def axis_of(self):
@@ -300,19 +421,44 @@ class Robot:
     @cached_property
     def limits(self):
         """(<limit>, joint, lower, upper, effort, velocity) of each moving joint that has one."""
-        return [(limit, joint, *(values(limit, key, 1, 0.0)[0] for key in ("lower", "upper", "effort", "velocity")))
-                for joint in self.moving for limit in joint.findall("limit")[:1]]
+        return [
+            (
+                limit,
+                joint,
+                *(
+                    values(limit, key, 1, 0.0)[0]
+                    for key in ("lower", "upper", "effort", "velocity")
+                ),
+            )
+            for joint in self.moving
+            for limit in joint.findall("limit")[:1]
+        ]
 
     @cached_property
     def mimics(self):
         """(<mimic>, the joint it is in, the joint that it names or None)."""
-        return [(mimic, joint, self.joint.get(mimic.get("joint"))) for joint in self.joints for mimic in joint.findall("mimic")[:1]]
+        return [
+            (mimic, joint, self.joint.get(mimic.get("joint")))
+            for joint in self.joints
+            for mimic in joint.findall("mimic")[:1]
+        ]
 
     @cached_property
     def masses(self):
         """(<inertial>, link, mass) of each link; NaN where the mass can't be read."""
-        return [(inertial, link, np.nan if inertial.find("mass") is None else values(inertial.find("mass"), "value", 1)[0])
-                for link in self.link.values() for inertial in link.findall("inertial")[:1]]
+        return [
+            (
+                inertial,
+                link,
+                (
+                    np.nan
+                    if inertial.find("mass") is None
+                    else values(inertial.find("mass"), "value", 1)[0]
+                ),
+            )
+            for link in self.link.values()
+            for inertial in link.findall("inertial")[:1]
+        ]
 
     @cached_property
     def tensors(self):
@@ -321,7 +467,14 @@ class Robot:
         for inertial, link, mass in self.masses:
             try:
                 if mass > 0 and inertial.find("inertia") is not None:
-                    found.append((inertial.find("inertia"), link, mass, *np.linalg.eigh(inertia_of(inertial.find("inertia")))))
+                    found.append(
+                        (
+                            inertial.find("inertia"),
+                            link,
+                            mass,
+                            *np.linalg.eigh(inertia_of(inertial.find("inertia"))),
+                        )
+                    )
             except (UrdfError, np.linalg.LinAlgError):
                 continue
         return found
@@ -348,7 +501,7 @@ class Robot:
                 walk.append(name)
                 name = end(self.above[name], "parent")
             if walk and walk_of.get(name) == start:
-                rings.append([self.above[link] for link in walk[walk.index(name):]])
+                rings.append([self.above[link] for link in walk[walk.index(name) :]])
         return rings
 
     @cached_property
@@ -359,7 +512,9 @@ class Robot:
             walk = {}
             while name not in bodies:
                 joint = self.above.get(name)
-                parent = None if joint is None or joint.get("type") != "fixed" else end(joint, "parent")
+                parent = (
+                    None if joint is None or joint.get("type") != "fixed" else end(joint, "parent")
+                )
                 if parent not in self.link or parent in walk:
                     bodies[name] = name, np.eye(4)
                 else:
@@ -379,7 +534,11 @@ class Robot:
     @cached_property
     def carries(self):
         """{first link of a body: number of moving joints that hang on it}"""
-        return Counter(self.body[end(joint, "parent")][0] for joint in self.moving if end(joint, "parent") in self.body)
+        return Counter(
+            self.body[end(joint, "parent")][0]
+            for joint in self.moving
+            if end(joint, "parent") in self.body
+        )
 
     def welded(self, name):
         """Names of the links that are one rigid body with link `name`."""
@@ -391,12 +550,18 @@ class Robot:
 
     @cached_property
     def _solid(self):
-        return {link.get("name") for _, link, _, moments, _ in self.tensors if moments[0] > 1e-9 * moments[2]}
+        return {
+            link.get("name")
+            for _, link, _, moments, _ in self.tensors
+            if moments[0] > 1e-9 * moments[2]
+        }
 
     def may_be_a_point(self, link):
         """Is this link fixed to another one that has inertia, or one with the root, so that its own does not matter?"""
         name = link.get("name")
-        return not self.is_moved(name) or any(other in self._solid for other in self.welded(name) if other != name)
+        return not self.is_moved(name) or any(
+            other in self._solid for other in self.welded(name) if other != name
+        )
 
     # ---- shapes
 
@@ -413,7 +578,10 @@ class Robot:
             T, cloud = self.body[other][1], self.shape(self.link[other])
             if cloud is not None and np.isfinite(T + here).all():
                 clouds.append((cloud @ T[:3, :3].T + T[:3, 3] - here[:3, 3]) @ here[:3, :3])
-            elif self.link[other].find("visual") is not None or self.link[other].find("collision") is not None:
+            elif (
+                self.link[other].find("visual") is not None
+                or self.link[other].find("collision") is not None
+            ):
                 return None
         return np.vstack(clouds) if clouds else None
 
@@ -426,15 +594,26 @@ class Robot:
     @_once
     def _cloud(self, part):
         shape, T = part.find("geometry/*"), pose(part)
-        points = None if shape is None else self.mesh(shape) if shape.tag == "mesh" else _hull(shape)
-        if points is None or not np.isfinite(T).all() or shape.tag == "mesh" and _wrong_scale(points):
+        points = (
+            None if shape is None else self.mesh(shape) if shape.tag == "mesh" else _hull(shape)
+        )
+        if (
+            points is None
+            or not np.isfinite(T).all()
+            or shape.tag == "mesh"
+            and _wrong_scale(points)
+        ):
             return None
         return points @ T[:3, :3].T + T[:3, 3]
 
     def mesh(self, node):
         """(k, 3) scaled vertices of a mesh (STL or OBJ), or None."""
         file, scale = self.mesh_file(node), values(node, "scale", 3, 1.0)
-        points = self._vertices(file) if file is not None and is_file(file) and np.isfinite(scale).all() else None
+        points = (
+            self._vertices(file)
+            if file is not None and is_file(file) and np.isfinite(scale).all()
+            else None
+        )
         return None if points is None else points * scale
 
     @_once
@@ -456,7 +635,13 @@ class Robot:
             if not folder and not any(map(is_file, found)):
                 return None
         else:
-            found = [Path(rest)] if scheme == "file" else [] if rest else [folder / scheme for folder in around]
+            found = (
+                [Path(rest)]
+                if scheme == "file"
+                else []
+                if rest
+                else [folder / scheme for folder in around]
+            )
         return next(filter(is_file, found), found[0] if found else None)
 
     @_once
@@ -468,7 +653,9 @@ def _directions(count):
     """(count + 6, 3) unit vectors spread evenly over the sphere, and the six along the axes."""
     k = np.arange(count)
     z, turn = 1 - (2 * k + 1) / count, k * np.pi * (3 - 5**0.5)
-    spread = np.column_stack([np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z])
+    spread = np.column_stack(
+        [np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z]
+    )
     return np.vstack([spread, np.eye(3), -np.eye(3)])
 
 
@@ -478,8 +665,11 @@ def _hull(shape):
     ring = np.column_stack([np.cos(turn), np.sin(turn), np.repeat([-0.5, 0.5], 100)])
     corners = np.array(np.meshgrid(*3 * ([-0.5, 0.5],))).reshape(3, -1).T
     radius, length = values(shape, "radius", 1), values(shape, "length", 1)
-    points = {"box": lambda: corners * values(shape, "size", 3), "sphere": lambda: _directions(200) * radius,
-              "cylinder": lambda: ring * np.r_[radius, radius, length]}.get(shape.tag, lambda: np.array([np.nan]))()
+    points = {
+        "box": lambda: corners * values(shape, "size", 3),
+        "sphere": lambda: _directions(200) * radius,
+        "cylinder": lambda: ring * np.r_[radius, radius, length],
+    }.get(shape.tag, lambda: np.array([np.nan]))()
     return points if np.isfinite(points).all() else None
 
 
@@ -493,17 +683,25 @@ def _vertices(file):
     if kind not in (".stl", ".obj") or file.stat().st_size > 40_000_000:
         return None
     data = file.read_bytes()
-    if kind == ".stl" and len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
+    if (
+        kind == ".stl"
+        and len(data) >= 84
+        and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little")
+    ):
         facets = np.frombuffer(data, np.dtype([("at", "<f4", (4, 3)), ("_", "<u2")]), offset=84)
         points = facets["at"][:, 1:].reshape(-1, 3).astype(float)
     else:
-        points = np.array(re.findall(rb"^\s*(?:vertex|v)\s+(\S+)\s+(\S+)\s+(\S+)", data, re.MULTILINE), dtype=float).reshape(-1, 3)
+        points = np.array(
+            re.findall(rb"^\s*(?:vertex|v)\s+(\S+)\s+(\S+)\s+(\S+)", data, re.MULTILINE),
+            dtype=float,
+        ).reshape(-1, 3)
     if not len(points) or not np.isfinite(points).all():
         return None
     return points[np.unique(np.argmax(_directions(60) @ points.T, axis=1))]
 
 
 # ---------------------------------------------------------------- the table
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -529,15 +727,19 @@ RULES: dict[str, Rule] = {}
 
 def rule(name, severity, each, why, cure):
     """Enter a test into the table and name it after its rule; its docstring is the `what`."""
+
     def enter(test):
         test.__name__ = name
         RULES[name] = Rule(name, severity, test.__doc__, why, cure, each, test)
         return test
+
     return enter
 
 
 def _maybe(word, names):
-    near = difflib.get_close_matches(str(word)[:80], [name for name in names if name and len(name) < 80][:300], n=1)
+    near = difflib.get_close_matches(
+        str(word)[:80], [name for name in names if name and len(name) < 80][:300], n=1
+    )
     return f"; {near[0]!r}?" if near else ""
 
 
@@ -550,48 +752,133 @@ def _three(moments):
     return "principal moments " + " ".join(f"{moment:.3g}" for moment in moments) + " kg m²"
 
 
-for _name, _severity, _what, _why, _cure in (        # what `read_xml` refuses
-    ("unreadable", "error", "file missing, not readable or no XML", "there is nothing to check", "check the path"),
-    ("too-large", "error", "over 10 MB, 100 000 elements, 100 levels or attributes", "no arm needs that; it may be made to stall readers", "put meshes into their own files"),
-    ("malformed-xml", "error", "not well-formed XML", "every loader stops here", "mend the tag at or before this line"),
-    ("entity", "error", "XML entities", "they can fill the memory or read other files (entity bomb, external entity)", "write the text out, without <!ENTITY …>"),
-    ("xacro", "warning", "xacro file that could not be expanded", "nothing behind it was checked", "expand it yourself (xacro FILE > FILE.urdf) and check the result"),
+for _name, _severity, _what, _why, _cure in (  # what `read_xml` refuses
+    (
+        "unreadable",
+        "error",
+        "file missing, not readable or no XML",
+        "there is nothing to check",
+        "check the path",
+    ),
+    (
+        "too-large",
+        "error",
+        "over 10 MB, 100 000 elements, 100 levels or attributes",
+        "no arm needs that; it may be made to stall readers",
+        "put meshes into their own files",
+    ),
+    (
+        "malformed-xml",
+        "error",
+        "not well-formed XML",
+        "every loader stops here",
+        "mend the tag at or before this line",
+    ),
+    (
+        "entity",
+        "error",
+        "XML entities",
+        "they can fill the memory or read other files (entity bomb, external entity)",
+        "write the text out, without <!ENTITY …>",
+    ),
+    (
+        "xacro",
+        "warning",
+        "xacro file that could not be expanded",
+        "nothing behind it was checked",
+        "expand it yourself (xacro FILE > FILE.urdf) and check the result",
+    ),
 ):
     RULES[_name] = Rule(_name, _severity, _what, _why, _cure, "files", lambda robot, root: None)
 
 
 # ---- can it be read at all?
 
-@rule("not-a-robot", "error", "files", "no loader takes it", 'wrap the description in <robot name="…">')
+
+@rule(
+    "not-a-robot",
+    "error",
+    "files",
+    "no loader takes it",
+    'wrap the description in <robot name="…">',
+)
 def _(robot, root):
     """the outermost tag is not <robot>"""
     return f"the outermost tag is <{root.tag}>" if root.tag != "robot" else None
 
-@rule("no-links", "error", "files", "there is no arm in it", "add links, or expand the xacro file that uses this one")
+
+@rule(
+    "no-links",
+    "error",
+    "files",
+    "there is no arm in it",
+    "add links, or expand the xacro file that uses this one",
+)
 def _(robot, root):
     """no link in the file"""
     return "has no <link>" if root.tag == "robot" and not robot.links else None
 
-@rule("macros-only", "note", "files", "a file of macros is checked where it is used", "check the file that includes it")
+
+@rule(
+    "macros-only",
+    "note",
+    "files",
+    "a file of macros is checked where it is used",
+    "check the file that includes it",
+)
 def _(robot, root):
     """a xacro file that expands to no link"""
-    return "expands to no <link>: it holds macros only" if robot.path.suffix == ".xacro" and not robot.links else None
+    return (
+        "expands to no <link>: it holds macros only"
+        if robot.path.suffix == ".xacro" and not robot.links
+        else None
+    )
 
-@rule("xacro-left", "error", "files", "URDF loaders skip xacro tags and cannot compute ${…}", "expand it first: xacro FILE > FILE.urdf")
+
+@rule(
+    "xacro-left",
+    "error",
+    "files",
+    "URDF loaders skip xacro tags and cannot compute ${…}",
+    "expand it first: xacro FILE > FILE.urdf",
+)
 def _(robot, root):
     """xacro tags or ${…} that are not expanded"""
     for node in root.iter():
-        if node.tag.startswith("xacro:") or any(re.search(r"\$[{(]", text) for text in node.attrib.values()):
+        if node.tag.startswith("xacro:") or any(
+            re.search(r"\$[{(]", text) for text in node.attrib.values()
+        ):
             return [(node, f"<{node.tag}> needs xacro")]
 
-@rule("unknown-tag", "warning", "nodes", "it is ignored without a word, with all that is in it", "use the tag's right name and place")
+
+@rule(
+    "unknown-tag",
+    "warning",
+    "nodes",
+    "it is ignored without a word, with all that is in it",
+    "use the tag's right name and place",
+)
 def _(robot, node):
     """a tag that URDF does not know, or not in this place"""
     known = CHILDREN.get(node.tag, [])
-    strange = [child for child in node if child.tag not in known and child.tag not in EXTENSIONS and ":" not in child.tag]
-    return [(child, f"<{child.tag}> means nothing inside <{node.tag}>{_maybe(child.tag, known)}") for child in strange]
+    strange = [
+        child
+        for child in node
+        if child.tag not in known and child.tag not in EXTENSIONS and ":" not in child.tag
+    ]
+    return [
+        (child, f"<{child.tag}> means nothing inside <{node.tag}>{_maybe(child.tag, known)}")
+        for child in strange
+    ]
 
-@rule("unknown-attribute", "warning", "nodes", "it is ignored, and the default of the right one is taken", "use the attribute's right name")
+
+@rule(
+    "unknown-attribute",
+    "warning",
+    "nodes",
+    "it is ignored, and the default of the right one is taken",
+    "use the attribute's right name",
+)
 def _(robot, node):
     """an attribute misspelt"""
     for name in sorted(set(node.attrib) - set(ATTRIBUTES[node.tag])):
@@ -599,14 +886,26 @@ def _(robot, node):
         if near and ":" not in name:
             yield node, f"attribute {name!r} means nothing here{near}"
 
+
 @rule("repeated-tag", "warning", "nodes", "only the first one is read", "keep one")
 def _(robot, node):
     """a tag twice where one is read"""
-    once = set(CHILDREN.get(node.tag, ())) - ({"link", "joint", "material", "visual", "collision"} if node.tag in ("robot", "link") else set())
+    once = set(CHILDREN.get(node.tag, ())) - (
+        {"link", "joint", "material", "visual", "collision"}
+        if node.tag in ("robot", "link")
+        else set()
+    )
     tags = [child.tag for child in node]
-    return [(child, f"a second <{child.tag}>") for i, child in enumerate(node) if child.tag in once and child.tag in tags[:i]]
+    return [
+        (child, f"a second <{child.tag}>")
+        for i, child in enumerate(node)
+        if child.tag in once and child.tag in tags[:i]
+    ]
 
-@rule("incomplete", "error", "nodes", "loaders refuse it, or skip the element", "add what is missing")
+
+@rule(
+    "incomplete", "error", "nodes", "loaders refuse it, or skip the element", "add what is missing"
+)
 def _(robot, node):
     """an <inertial> without mass or inertia, a shape that is not there"""
     missing = [f"<{tag}>" for tag in INSIDE.get(node.tag, ()) if node.find(tag) is None]
@@ -614,22 +913,36 @@ def _(robot, node):
         missing = ["shape: <box>, <cylinder>, <sphere> or <mesh>"]
     return "has no " + ", no ".join(missing) if missing else None
 
+
 @rule("attribute-missing", "error", "nodes", "there is no default for it", "add the attribute")
 def _(robot, node):
     """an attribute that must be there and is not"""
     missing = [repr(name) for name in REQUIRED.get(node.tag, ()) if name not in node.attrib]
     return "has no " + ", no ".join(missing) if missing else None
 
-@rule("bad-number", "error", "nodes",
-      "it is read as zero, cut short or refused, depending on the loader", "write plain numbers with a decimal point, separated by spaces")
+
+@rule(
+    "bad-number",
+    "error",
+    "nodes",
+    "it is read as zero, cut short or refused, depending on the loader",
+    "write plain numbers with a decimal point, separated by spaces",
+)
 def _(robot, node):
     """an attribute that should be numbers and is not"""
     for name in sorted(set(node.attrib) & set(ATTRIBUTES[node.tag]) - TEXTS):
         if "$" not in node.get(name) and np.isnan(values(node, name, COUNTS.get(name, 1))).any():
-            yield node, f"{name}={node.get(name)[:60]!r}, expected {COUNTS.get(name, 1)} finite number{'s' * (name in COUNTS)}"
+            yield (
+                node,
+                (
+                    f"{name}={node.get(name)[:60]!r}, expected {COUNTS.get(name, 1)} finite"
+                    f" number{'s' * (name in COUNTS)}"
+                ),
+            )
 
 
 # ---- the tree
+
 
 @rule("joint-type", "error", "nodes", "loaders refuse it", "one of " + ", ".join(MOVING + STILL))
 def _(robot, node):
@@ -637,7 +950,14 @@ def _(robot, node):
     if node.tag == "joint" and node.get("type") not in (None, *MOVING, *STILL):
         return f"type {node.get('type')!r} does not exist{_maybe(node.get('type'), MOVING + STILL)}"
 
-@rule("unknown-link", "error", "nodes", "the tree falls apart", "name a link of this file as parent and one as child")
+
+@rule(
+    "unknown-link",
+    "error",
+    "nodes",
+    "the tree falls apart",
+    "name a link of this file as parent and one as child",
+)
 def _(robot, node):
     """a joint's parent or child is missing, or not a link of the file"""
     for role in ("parent", "child") if node.tag == "joint" else ():
@@ -647,125 +967,285 @@ def _(robot, node):
         elif name is not None and name not in robot.link:
             yield node.find(role), f"no link is called {name!r}{_maybe(name, robot.link)}"
 
-@rule("duplicate-name", "error", "files", "one of the two is lost", "give each link and each joint its own name")
+
+@rule(
+    "duplicate-name",
+    "error",
+    "files",
+    "one of the two is lost",
+    "give each link and each joint its own name",
+)
 def _(robot, root):
     """two links or two joints of one name"""
     for nodes, first in ((robot.links, robot.link), (robot.joints, robot.joint)):
         for node in nodes:
             if node.get("name") is not None and first[node.get("name")] is not node:
-                yield node, f"this name is taken by the {node.tag} in line {first[node.get('name')].line}"
+                yield (
+                    node,
+                    f"this name is taken by the {node.tag} in line {first[node.get('name')].line}",
+                )
 
-@rule("two-parents", "error", "files",
-      "URDF is a tree: a link hangs on one joint; some loaders read on and mix the joints up", "remove one of the joints, or make a second link")
+
+@rule(
+    "two-parents",
+    "error",
+    "files",
+    "URDF is a tree: a link hangs on one joint; some loaders read on and mix the joints up",
+    "remove one of the joints, or make a second link",
+)
 def _(robot, root):
     """a link that is the child of two joints"""
     for joint in robot.joints:
         child = end(joint, "child")
         if child is not None and robot.above[child] is not joint:
-            yield joint, f"link {child!r} is already the child of joint {robot.above[child].get('name')!r} (line {robot.above[child].line})"
+            yield (
+                joint,
+                (
+                    f"link {child!r} is already the child of joint"
+                    f" {robot.above[child].get('name')!r} (line {robot.above[child].line})"
+                ),
+            )
 
-@rule("loop", "error", "files", "a link cannot be above itself; URDF has no closed chains", "turn the joint around or remove it")
+
+@rule(
+    "loop",
+    "error",
+    "files",
+    "a link cannot be above itself; URDF has no closed chains",
+    "turn the joint around or remove it",
+)
 def _(robot, root):
     """joints that close a loop"""
     for ring in robot.rings:
         links = [end(joint, "parent") for joint in reversed(ring)] + [end(ring[0], "child")]
-        yield max(ring, key=lambda joint: joint.line), "closes a loop: " + " → ".join(map(str, links))
+        yield (
+            max(ring, key=lambda joint: joint.line),
+            "closes a loop: " + " → ".join(map(str, links)),
+        )
 
-@rule("two-roots", "error", "files", "loaders refuse it, or drop one part", "join the second tree to the first with a joint")
+
+@rule(
+    "two-roots",
+    "error",
+    "files",
+    "loaders refuse it, or drop one part",
+    "join the second tree to the first with a joint",
+)
 def _(robot, root):
     """more than one link without a parent"""
     roots = [link for link in robot.links if link.get("name") not in robot.above]
-    return [(link, f"has no parent, and neither has {roots[0].get('name')!r}: two trees") for link in roots[1:]]
+    return [
+        (link, f"has no parent, and neither has {roots[0].get('name')!r}: two trees")
+        for link in roots[1:]
+    ]
 
 
 # ---- joints
 
-@rule("axis-zero", "error", "axes", "it has no direction; loaders divide by zero or take some other axis", "give the axis a direction, such as 0 0 1")
+
+@rule(
+    "axis-zero",
+    "error",
+    "axes",
+    "it has no direction; loaders divide by zero or take some other axis",
+    "give the axis a direction, such as 0 0 1",
+)
 def _(robot, node, joint, axis):
     """an axis without length"""
     return "axis 0 0 0" if np.linalg.norm(axis) < 1e-9 else None
 
-@rule("axis-not-unit", "warning", "axes",
-      "URDF asks for length 1: a loader that does not divide by the length moves the joint wrong", "divide by its length")
+
+@rule(
+    "axis-not-unit",
+    "warning",
+    "axes",
+    "URDF asks for length 1: a loader that does not divide by the length moves the joint wrong",
+    "divide by its length",
+)
 def _(robot, node, joint, axis):
     """an axis that is not of length 1"""
     length = np.linalg.norm(axis)
-    return f"the axis has length {length:.4g}" if length >= 1e-9 and abs(length - 1) > 2e-3 else None
+    return (
+        f"the axis has length {length:.4g}" if length >= 1e-9 and abs(length - 1) > 2e-3 else None
+    )
 
-@rule("axis-left-out", "warning", "axes", "the axis is then x (1 0 0), which is seldom meant", "write the axis")
+
+@rule(
+    "axis-left-out",
+    "warning",
+    "axes",
+    "the axis is then x (1 0 0), which is seldom meant",
+    "write the axis",
+)
 def _(robot, node, joint, axis):
     """a moving joint without an axis"""
-    return f"a {joint.get('type')} joint without <axis> moves about or along x" if node is joint else None
+    return (
+        f"a {joint.get('type')} joint without <axis> moves about or along x"
+        if node is joint
+        else None
+    )
 
-@rule("same-line", "warning", "axes",
-      "the two do the same: the arm has one degree of freedom less than joints", "check the axis, and the rpy of the origin")
+
+@rule(
+    "same-line",
+    "warning",
+    "axes",
+    "the two do the same: the arm has one degree of freedom less than joints",
+    "check the axis, and the rpy of the origin",
+)
 def _(robot, node, joint, axis):
     """two joints in a row that turn about the same line"""
     first, T = robot.body.get(end(joint, "parent"), (None, None))
     before = [pair for pair in (robot.axis_of.get(robot.above.get(first)),) if pair]
-    turning = all(one.get("type") != "prismatic" and one.find("mimic") is None for one in (joint, *(other for other, _ in before)))
+    turning = all(
+        one.get("type") != "prismatic" and one.find("mimic") is None
+        for one in (joint, *(other for other, _ in before))
+    )
     if before and robot.carries[first] == 1 and turning and not robot.rings:
         T, (other, v) = T @ pose(joint), before[0]
         u, lengths = T[:3, :3] @ axis, np.linalg.norm(v) * np.linalg.norm(axis)
-        if 0 < lengths and np.linalg.norm(np.cross(u, v)) < 1e-3 * lengths and np.linalg.norm(np.cross(v, T[:3, 3])) < 1e-4 * np.linalg.norm(v):
+        if (
+            0 < lengths
+            and np.linalg.norm(np.cross(u, v)) < 1e-3 * lengths
+            and np.linalg.norm(np.cross(v, T[:3, 3])) < 1e-4 * np.linalg.norm(v)
+        ):
             return f"turns about the same line as joint {other.get('name')!r} before it"
 
-@rule("limit-missing", "error", "axes",
-      "a revolute or prismatic joint must say how far and how fast it goes; what is left out is 0",
-      "add <limit lower=… upper=… effort=… velocity=…/>, or make a revolute joint continuous")
+
+@rule(
+    "limit-missing",
+    "error",
+    "axes",
+    "a revolute or prismatic joint must say how far and how fast it goes; what is left out is 0",
+    "add <limit lower=… upper=… effort=… velocity=…/>, or make a revolute joint continuous",
+)
 def _(robot, node, joint, axis):
     """a revolute or prismatic joint without limits"""
     limit = joint.find("limit")
     if limit is None:
-        return [(joint, f"a {joint.get('type')} joint without <limit>")] if joint.get("type") != "continuous" else None
+        return (
+            [(joint, f"a {joint.get('type')} joint without <limit>")]
+            if joint.get("type") != "continuous"
+            else None
+        )
     missing = [name for name in ("effort", "velocity") if name not in limit.attrib]
     if joint.get("type") != "continuous" and not {"lower", "upper"} & set(limit.attrib):
         missing = ["lower and upper: it cannot move", *missing]
     return [(limit, "has no " + ", no ".join(missing))] if missing else None
 
+
 @rule("limit-order", "error", "limits", "no position is allowed", "swap lower and upper")
 def _(robot, limit, joint, low, high, effort, velocity):
     """lower above upper"""
-    return f"lower {low:g} lies above upper {high:g}" if low > high and joint.get("type") != "continuous" else None
+    return (
+        f"lower {low:g} lies above upper {high:g}"
+        if low > high and joint.get("type") != "continuous"
+        else None
+    )
 
-@rule("limit-rate", "warning", "limits", "a controller or simulator that keeps to it never moves the joint", "give the motor's values")
+
+@rule(
+    "limit-rate",
+    "warning",
+    "limits",
+    "a controller or simulator that keeps to it never moves the joint",
+    "give the motor's values",
+)
 def _(robot, limit, joint, low, high, effort, velocity):
     """effort or speed of zero, or below"""
-    return [(limit, f"{name} {value:g}") for name, value in (("effort", effort), ("velocity", velocity)) if value <= 0 and name in limit.attrib]
+    return [
+        (limit, f"{name} {value:g}")
+        for name, value in (("effort", effort), ("velocity", velocity))
+        if value <= 0 and name in limit.attrib
+    ]
 
-@rule("limit-degrees", "warning", "limits", "URDF angles are radians", 'multiply by pi/180; for an endless joint write type="continuous"')
+
+@rule(
+    "limit-degrees",
+    "warning",
+    "limits",
+    "URDF angles are radians",
+    'multiply by pi/180; for an endless joint write type="continuous"',
+)
 def _(robot, limit, joint, low, high, effort, velocity):
     """limits of a turning joint between two turns and 720 rad (what is beyond says "endless" in its own way)"""
     if joint.get("type") == "revolute" and 4.02 * np.pi < max(abs(low), abs(high)) <= 720:
-        return f"{low:g} to {high:g} rad is {(high - low) / 2 / np.pi:.1f} turns: degrees, or an endless joint?"
+        return (
+            f"{low:g} to {high:g} rad is {(high - low) / 2 / np.pi:.1f} turns: degrees, or an"
+            " endless joint?"
+        )
 
-@rule("mimic-target", "error", "mimics", "there is nothing to follow", "name another joint of this file")
+
+@rule(
+    "mimic-target",
+    "error",
+    "mimics",
+    "there is nothing to follow",
+    "name another joint of this file",
+)
 def _(robot, mimic, joint, target):
     """a mimic of a joint that does not exist, or of itself"""
     if mimic.get("joint") is not None and target in (None, joint):
-        return f"follows {mimic.get('joint')!r}, which is " + ("itself" if target is joint else f"no joint{_maybe(mimic.get('joint'), robot.joint)}")
+        return f"follows {mimic.get('joint')!r}, which is " + (
+            "itself" if target is joint else f"no joint{_maybe(mimic.get('joint'), robot.joint)}"
+        )
 
-@rule("mimic-type", "error", "mimics",
-      "only a joint with one degree of freedom can follow or be followed", "follow a revolute, continuous or prismatic joint")
+
+@rule(
+    "mimic-type",
+    "error",
+    "mimics",
+    "only a joint with one degree of freedom can follow or be followed",
+    "follow a revolute, continuous or prismatic joint",
+)
 def _(robot, mimic, joint, target):
     """a mimic between joints that cannot follow each other"""
     if target not in (None, joint) and joint.get("type") != "fixed":
-        wrong = [f"joint {one.get('name')!r} is {one.get('type')}" for one in (joint, target) if one.get("type") in STILL]
+        wrong = [
+            f"joint {one.get('name')!r} is {one.get('type')}"
+            for one in (joint, target)
+            if one.get("type") in STILL
+        ]
         return " and ".join(wrong) or None
 
-@rule("mimic", "note", "files",
-      "Pinocchio leaves such a joint free unless asked (mimic=True), and others drop the coupling", "make sure that your tools honour it")
+
+@rule(
+    "mimic",
+    "note",
+    "files",
+    "Pinocchio leaves such a joint free unless asked (mimic=True), and others drop the coupling",
+    "make sure that your tools honour it",
+)
 def _(robot, root):
     """joints that follow others"""
-    followers = [(mimic, joint) for mimic, joint, target in robot.mimics if joint in robot.moving and target in robot.moving and target is not joint]
-    return [(followers[0][0], f"follow another joint: {_listed(joint.get('name') for _, joint in followers)}")] if followers else None
+    followers = [
+        (mimic, joint)
+        for mimic, joint, target in robot.mimics
+        if joint in robot.moving and target in robot.moving and target is not joint
+    ]
+    return (
+        [
+            (
+                followers[0][0],
+                f"follow another joint: {_listed(joint.get('name') for _, joint in followers)}",
+            )
+        ]
+        if followers
+        else None
+    )
 
 
 # ---- masses
 
-@rule("inertial-missing", "warning", "files",
-      "it weighs nothing: gravity torques are too low, the mass matrix may be singular, Gazebo drops the link",
-      "add <inertial> with mass, centre of mass (origin) and inertia")
+
+@rule(
+    "inertial-missing",
+    "warning",
+    "files",
+    "it weighs nothing: gravity torques are too low, the mass matrix may be singular, Gazebo drops"
+    " the link",
+    "add <inertial> with mass, centre of mass (origin) and inertia",
+)
 def _(robot, root):
     """a link that moves and has no mass"""
     heavy = {link.get("name") for _, link, mass in robot.masses if mass != 0}
@@ -776,44 +1256,102 @@ def _(robot, root):
             name = end(robot.above[name], "parent")
     for joint in robot.moving:
         name = end(joint, "child")
-        if name in robot.link and robot.body[name][0] == name and heavy.isdisjoint(robot.welded(name)):
-            seen = any(robot.link[other].find(tag) is not None for other in robot.welded(name) for tag in ("visual", "collision"))
-            weightless += [robot.link[name]] if seen or joint not in above_mass else []      # a frame between two joints needs no mass
+        if (
+            name in robot.link
+            and robot.body[name][0] == name
+            and heavy.isdisjoint(robot.welded(name))
+        ):
+            seen = any(
+                robot.link[other].find(tag) is not None
+                for other in robot.welded(name)
+                for tag in ("visual", "collision")
+            )
+            weightless += (
+                [robot.link[name]] if seen or joint not in above_mass else []
+            )  # a frame between two joints needs no mass
     if weightless and not heavy:
-        return f"no link has a mass, though these move: {_listed(link.get('name') for link in weightless)}"
-    return [(link, "moves, and neither it nor what is fixed to it has a mass") for link in weightless]
+        return (
+            "no link has a mass, though these move:"
+            f" {_listed(link.get('name') for link in weightless)}"
+        )
+    return [
+        (link, "moves, and neither it nor what is fixed to it has a mass") for link in weightless
+    ]
 
-@rule("mass-negative", "error", "masses", "its weight pulls upwards, and the mass matrix may no longer be positive definite", "give the mass in kilograms")
+
+@rule(
+    "mass-negative",
+    "error",
+    "masses",
+    "its weight pulls upwards, and the mass matrix may no longer be positive definite",
+    "give the mass in kilograms",
+)
 def _(robot, inertial, link, mass):
     """a mass below zero"""
     return [(inertial.find("mass"), f"mass {mass:g} kg")] if mass < 0 else None
 
-@rule("mass-implausible", "warning", "masses", "grams for kilograms, or the wrong shape", "check the unit: kilograms")
+
+@rule(
+    "mass-implausible",
+    "warning",
+    "masses",
+    "grams for kilograms, or the wrong shape",
+    "check the unit: kilograms",
+)
 def _(robot, inertial, link, mass):
     """heavier than the box around it would be in osmium"""
     volume = robot.volume(link)
     if mass > OSMIUM * volume:
-        yield inertial.find("mass"), f"{mass:g} kg in a box of {volume * 1e3:.3g} litres: {mass / volume:.3g} kg/m³, more than osmium"
+        yield (
+            inertial.find("mass"),
+            (
+                f"{mass:g} kg in a box of {volume * 1e3:.3g} litres: {mass / volume:.3g} kg/m³,"
+                " more than osmium"
+            ),
+        )
 
-@rule("inertia-not-positive", "error", "tensors",
-      "a body with mass resists every turn; the mass matrix becomes singular, or simulators blow up",
-      "take the inertia from CAD, about the centre of mass")
+
+@rule(
+    "inertia-not-positive",
+    "error",
+    "tensors",
+    "a body with mass resists every turn; the mass matrix becomes singular, or simulators blow up",
+    "take the inertia from CAD, about the centre of mass",
+)
 def _(robot, tensor, link, mass, moments, axes):
     """moments of inertia that are zero or negative"""
     zero = 1e-9 * moments[2]
-    return f"{_three(moments)}, expected all above zero" if moments[0] < -zero or moments[0] <= zero and not robot.may_be_a_point(link) else None
+    return (
+        f"{_three(moments)}, expected all above zero"
+        if moments[0] < -zero or moments[0] <= zero and not robot.may_be_a_point(link)
+        else None
+    )
 
-@rule("inertia-triangle", "error", "tensors",
-      "no body has it: the largest principal moment is at most the sum of the two others",
-      "take the inertia from CAD; check signs and the order ixx ixy ixz iyy iyz izz")
+
+@rule(
+    "inertia-triangle",
+    "error",
+    "tensors",
+    "no body has it: the largest principal moment is at most the sum of the two others",
+    "take the inertia from CAD; check signs and the order ixx ixy ixz iyy iyz izz",
+)
 def _(robot, tensor, link, mass, moments, axes):
     """moments of inertia that break the triangle inequality"""
     broken = moments[0] > 1e-9 * moments[2] and moments[0] + moments[1] < moments[2] * (1 - 1e-4)
-    return f"{_three(moments)}: {moments[0]:.3g} + {moments[1]:.3g} < {moments[2]:.3g}" if broken else None
+    return (
+        f"{_three(moments)}: {moments[0]:.3g} + {moments[1]:.3g} < {moments[2]:.3g}"
+        if broken
+        else None
+    )
 
-@rule("inertia-too-large", "warning", "tensors",
-      "no mass inside the link's shape can be so far from the axis",
-      "compute it for the shape and mass (solid cylinder about its axis: m r²/2), in kg m²")
+
+@rule(
+    "inertia-too-large",
+    "warning",
+    "tensors",
+    "no mass inside the link's shape can be so far from the axis",
+    "compute it for the shape and mass (solid cylinder about its axis: m r²/2), in kg m²",
+)
 def _(robot, tensor, link, mass, moments, axes):
     """a moment of inertia larger than the link's own shape allows, by more than half"""
     points, inertial = robot.body_shape(link), pose(link.find("inertial"))
@@ -822,86 +1360,189 @@ def _(robot, tensor, link, mass, moments, axes):
         most = mass * np.max(np.sum(arms**2, axis=2), axis=0)
         i = int(np.argmax(moments - 1.5 * most))
         if moments[i] > 1.5 * most[i] + 1e-12:
-            return f"principal moment {moments[i]:.3g} kg m², but {mass:g} kg inside its shape has at most {most[i]:.3g}"
+            return (
+                f"principal moment {moments[i]:.3g} kg m², but {mass:g} kg inside its shape has at"
+                f" most {most[i]:.3g}"
+            )
 
-@rule("inertia-too-small", "warning", "tensors", "even a ball of osmium of this mass has more", "check the unit: kg m², and 1 g mm² = 1e-9 kg m²")
+
+@rule(
+    "inertia-too-small",
+    "warning",
+    "tensors",
+    "even a ball of osmium of this mass has more",
+    "check the unit: kg m², and 1 g mm² = 1e-9 kg m²",
+)
 def _(robot, tensor, link, mass, moments, axes):
     """moments of inertia smaller than any matter of this mass has"""
     least = 0.4 * mass * (3 * mass / (4 * np.pi * OSMIUM)) ** (2 / 3)
-    if 1e-9 * moments[2] < moments[0] and moments.mean() < least and mass <= OSMIUM * robot.volume(link) and not robot.may_be_a_point(link):
+    if (
+        1e-9 * moments[2] < moments[0]
+        and moments.mean() < least
+        and mass <= OSMIUM * robot.volume(link)
+        and not robot.may_be_a_point(link)
+    ):
         return f"{_three(moments)}, but {mass:g} kg has at least {least:.2g} in the mean"
 
-@rule("inertial-origin", "warning", "masses",
-      "the centre of mass then lies on the joint: gravity torque is missing", "add <origin xyz=…/> of the centre of mass to <inertial>")
+
+@rule(
+    "inertial-origin",
+    "warning",
+    "masses",
+    "the centre of mass then lies on the joint: gravity torque is missing",
+    "add <origin xyz=…/> of the centre of mass to <inertial>",
+)
 def _(robot, inertial, link, mass):
     """<inertial> without origin, though the link lies elsewhere"""
     origin, points = inertial.find("origin"), robot.shape(link)
-    if points is not None and mass > 0 and robot.is_moved(link.get("name")) and (origin is None or origin.get("xyz") is None):
+    if (
+        points is not None
+        and mass > 0
+        and robot.is_moved(link.get("name"))
+        and (origin is None or origin.get("xyz") is None)
+    ):
         middle = (points.max(axis=0) + points.min(axis=0)) / 2
         if np.any(np.abs(middle) > np.ptp(points, axis=0) / 4 + 1e-4):
-            return f"no origin: the centre of mass lies on the joint, the middle of the link {np.linalg.norm(middle):.3g} m away"
+            return (
+                "no origin: the centre of mass lies on the joint, the middle of the link"
+                f" {np.linalg.norm(middle):.3g} m away"
+            )
 
-@rule("com-outside", "warning", "masses",
-      "gravity acts at a point where there is nothing", "check sign, unit and frame (the link's) of the inertial origin")
+
+@rule(
+    "com-outside",
+    "warning",
+    "masses",
+    "gravity acts at a point where there is nothing",
+    "check sign, unit and frame (the link's) of the inertial origin",
+)
 def _(robot, inertial, link, mass):
     """a centre of mass far outside the box around the link"""
     points, com = robot.body_shape(link), pose(inertial)[:3, 3]
     if points is not None and mass > 0 and inertial.find("origin") is not None:
         beyond = np.maximum(points.min(axis=0) - com, com - points.max(axis=0)).max()
         if beyond > 0.4 * np.ptp(points, axis=0).max() + 1e-3:
-            yield inertial.find("origin"), f"the centre of mass lies {beyond:.3g} m outside the box around the link"
+            yield (
+                inertial.find("origin"),
+                f"the centre of mass lies {beyond:.3g} m outside the box around the link",
+            )
 
 
 # ---- shapes and units
 
-@rule("shape-size", "error", "nodes", "a shape without volume cannot collide and crashes some loaders", "give positive sizes in metres")
+
+@rule(
+    "shape-size",
+    "error",
+    "nodes",
+    "a shape without volume cannot collide and crashes some loaders",
+    "give positive sizes in metres",
+)
 def _(robot, node):
     """a box, cylinder or sphere of size zero or below"""
     keys = ATTRIBUTES[node.tag] if node.tag in ("box", "cylinder", "sphere") else ()
-    return [(node, f"{key} {node.get(key)}") for key in keys if np.any(values(node, key, COUNTS.get(key, 1)) <= 0)]
+    return [
+        (node, f"{key} {node.get(key)}")
+        for key in keys
+        if np.any(values(node, key, COUNTS.get(key, 1)) <= 0)
+    ]
 
-@rule("collision-apart", "note", "files",
-      "the arm collides where it is not seen; may be on purpose", "check the collision's origin against the visual's")
+
+@rule(
+    "collision-apart",
+    "note",
+    "files",
+    "the arm collides where it is not seen; may be on purpose",
+    "check the collision's origin against the visual's",
+)
 def _(robot, root):
     """collision and visual shapes whose boxes do not touch"""
     for link in robot.links:
         seen, felt = robot.shape(link, ("visual",)), robot.shape(link, ("collision",))
         if seen is not None and felt is not None:
-            gap = np.maximum(seen.min(axis=0) - felt.max(axis=0), felt.min(axis=0) - seen.max(axis=0)).max()
+            gap = np.maximum(
+                seen.min(axis=0) - felt.max(axis=0), felt.min(axis=0) - seen.max(axis=0)
+            ).max()
             if gap > 1e-3:
                 yield link.find("collision"), f"its box begins {gap:.3g} m away from the visual's"
 
-@rule("mesh-missing", "warning", "nodes",
-      "the link is invisible, and nothing collides with it", "check the file's name (capital letters count) and place")
+
+@rule(
+    "mesh-missing",
+    "warning",
+    "nodes",
+    "the link is invisible, and nothing collides with it",
+    "check the file's name (capital letters count) and place",
+)
 def _(robot, node):
     """a mesh file that is not there"""
     file = robot.mesh_file(node) if node.tag == "mesh" and node.get("filename") else None
     return f"no file {node.get('filename')!r}" if file is not None and not is_file(file) else None
 
-@rule("mesh-unknown", "note", "files", "its meshes were not looked at", "check on a machine where the package is, or set ROS_PACKAGE_PATH")
+
+@rule(
+    "mesh-unknown",
+    "note",
+    "files",
+    "its meshes were not looked at",
+    "check on a machine where the package is, or set ROS_PACKAGE_PATH",
+)
 def _(robot, root):
     """meshes in a package that is not found from here"""
-    lost = [node for node, in robot.nodes if node.tag == "mesh" and node.get("filename") and robot.mesh_file(node) is None]
+    lost = [
+        node
+        for (node,) in robot.nodes
+        if node.tag == "mesh" and node.get("filename") and robot.mesh_file(node) is None
+    ]
     packages = {node.get("filename").partition("://")[2].partition("/")[0] for node in lost}
-    return [(lost[0], f"{len(lost)} meshes in {_listed(sorted(packages))}, not found from here")] if lost else None
+    return (
+        [(lost[0], f"{len(lost)} meshes in {_listed(sorted(packages))}, not found from here")]
+        if lost
+        else None
+    )
 
-@rule("mesh-scale", "warning", "carried", 'meshes drawn in millimetres need scale="0.001 0.001 0.001", once', "check the scale")
+
+@rule(
+    "mesh-scale",
+    "warning",
+    "carried",
+    'meshes drawn in millimetres need scale="0.001 0.001 0.001", once',
+    "check the scale",
+)
 def _(robot, node):
     """a mesh more than 20 m or less than 1 mm large"""
     points = robot.mesh(node) if node.tag == "mesh" else None
     if points is not None and _wrong_scale(points):
         return f"{node.get('filename')!r} is {np.ptp(points, axis=0).max():.3g} m large"
-    if node.tag == "mesh" and points is None and np.any(np.abs(values(node, "scale", 3, 1.0)) >= 1000):
+    if (
+        node.tag == "mesh"
+        and points is None
+        and np.any(np.abs(values(node, "scale", 3, 1.0)) >= 1000)
+    ):
         return f"scale {node.get('scale')}: metres to millimetres is the wrong way round"
+
 
 @rule("millimetres", "warning", "carried", "URDF lengths are metres", "divide by 1000")
 def _(robot, node):
     """an origin or a size of more than 10 m"""
-    keys = {"origin": ["xyz"], **{tag: ATTRIBUTES[tag] for tag in ("box", "cylinder", "sphere")}}.get(node.tag, ())
-    return [(node, f"{key} {node.get(key)}, in metres") for key in keys if np.any(np.abs(values(node, key, COUNTS.get(key, 1), 0.0)) > 10)]
+    keys = {
+        "origin": ["xyz"],
+        **{tag: ATTRIBUTES[tag] for tag in ("box", "cylinder", "sphere")},
+    }.get(node.tag, ())
+    return [
+        (node, f"{key} {node.get(key)}, in metres")
+        for key in keys
+        if np.any(np.abs(values(node, key, COUNTS.get(key, 1), 0.0)) > 10)
+    ]
 
-@rule("degrees", "warning", "nodes",
-      "URDF angles are radians; 90 rad is a turn of 116.6 degrees", "multiply by pi/180: 90 degrees are 1.5707963267948966")
+
+@rule(
+    "degrees",
+    "warning",
+    "nodes",
+    "URDF angles are radians; 90 rad is a turn of 116.6 degrees",
+    "multiply by pi/180: 90 degrees are 1.5707963267948966",
+)
 def _(robot, node):
     """rpy beyond one turn"""
     if node.tag == "origin" and np.any(np.abs(values(node, "rpy", 3, 0.0)) > 2 * np.pi + 0.01):

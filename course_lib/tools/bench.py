@@ -31,19 +31,19 @@ import numpy as np
 
 from course_lib.check import PROJECT
 
-sys.path.insert(0, str(PROJECT / "tests"))      # `engines` and `lab_browser` are shared with the tests
+sys.path.insert(0, str(PROJECT / "tests"))  # `engines` and `lab_browser` are shared with the tests
 
 
 @dataclass(frozen=True)
 class Size:
     """How much to measure. A test makes it tiny."""
 
-    repeats: int = 7                    # of anything short
-    long_repeats: int = 3               # of anything that takes seconds
-    configurations: int = 100_000       # for batches
-    redraws: int = 25                   # per explorer
-    presses: int = 20                   # of a key, per explorer
-    files: int = 100                    # real URDF files at most
+    repeats: int = 7  # of anything short
+    long_repeats: int = 3  # of anything that takes seconds
+    configurations: int = 100_000  # for batches
+    redraws: int = 25  # per explorer
+    presses: int = 20  # of a key, per explorer
+    files: int = 100  # real URDF files at most
     notebooks: Path = PROJECT / "notebooks"
     modules: tuple = tuple(sorted(p.stem for p in (PROJECT / "course_lib").glob("[a-z]*.py")))
 
@@ -67,9 +67,13 @@ class Row:
 # ---- the table ------------------------------------------------------------------------------
 
 
-def interleaved(contenders: dict[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
+def interleaved(
+    contenders: dict[str, Callable[[], object]], repeats: int
+) -> dict[str, list[float]]:
     """Seconds that each contender takes, `repeats` times in turn, after one turn that is not counted."""
-    turns = [{name: seconds_of(call) for name, call in contenders.items()} for _ in range(repeats + 1)]
+    turns = [
+        {name: seconds_of(call) for name, call in contenders.items()} for _ in range(repeats + 1)
+    ]
     return {name: [turn[name] for turn in turns[1:]] for name in contenders}
 
 
@@ -93,22 +97,45 @@ def spread(values: list[float]) -> float:
 
 def summary(row: Row) -> dict:
     """What the table and the JSON file say about a row."""
-    said = {"name": row.name, "unit": row.unit, "note": row.note, "ours": _numbers(row.ours), "peers": [], "promises": []}
+    said = {
+        "name": row.name,
+        "unit": row.unit,
+        "note": row.note,
+        "ours": _numbers(row.ours),
+        "peers": [],
+        "promises": [],
+    }
     if row.ours:
         ours = statistics.median(row.ours)
         if row.at_most is not None:
-            said["promises"].append({"of": None, "what": f"at most {row.at_most:g} {row.unit}", "kept": ours <= row.at_most})
+            said["promises"].append(
+                {
+                    "of": None,
+                    "what": f"at most {row.at_most:g} {row.unit}",
+                    "kept": ours <= row.at_most,
+                }
+            )
         for name, values in row.peers.items():
             ratio = statistics.median(values) / ours
             said["peers"].append({"name": name, **_numbers(values), "peer/ours": ratio})
             if name in row.faster_than:
                 least = row.faster_than[name]
-                said["promises"].append({"of": name, "what": f"at least {least:g} times as fast", "kept": ratio >= least})
+                said["promises"].append(
+                    {
+                        "of": name,
+                        "what": f"at least {least:g} times as fast",
+                        "kept": ratio >= least,
+                    }
+                )
     return said
 
 
 def _numbers(values):
-    return {"median": statistics.median(values), "spread": spread(values), "count": len(values)} if values else None
+    return (
+        {"median": statistics.median(values), "spread": spread(values), "count": len(values)}
+        if values
+        else None
+    )
 
 
 def table(summaries: list[dict]) -> str:
@@ -121,14 +148,20 @@ def table(summaries: list[dict]) -> str:
         own = (said["name"], *_show(said["ours"]), said["unit"])
         for i, peer in enumerate(said["peers"] or [{}]):
             theirs = (peer["name"], *_show(peer), f"{peer['peer/ours']:.2f}") if peer else 4 * [""]
-            promises = [p for p in said["promises"] if p["of"] == peer.get("name") or (p["of"] is None and i == 0)]
+            promises = [
+                p
+                for p in said["promises"]
+                if p["of"] == peer.get("name") or (p["of"] is None and i == 0)
+            ]
             kept = "; ".join(f"{p['what']}: {'ok' if p['kept'] else 'OVER'}" for p in promises)
             lines.append((*(own if i == 0 else 4 * [""]), *theirs, kept))
     right = {1, 2, 5, 6, 7}
     widths = [max(map(len, column)) for column in zip(*[line for line in lines if line[1] != "–"])]
     widths[0] = max(len(line[0]) for line in lines)
     pad = lambda text, i: text.rjust(widths[i]) if i in right else text.ljust(widths[i])  # noqa: E731
-    return "\n".join("  ".join(pad(text, i) for i, text in enumerate(line)).rstrip() for line in lines)
+    return "\n".join(
+        "  ".join(pad(text, i) for i, text in enumerate(line)).rstrip() for line in lines
+    )
 
 
 def _show(numbers):
@@ -140,13 +173,22 @@ def _show(numbers):
 def machine() -> dict:
     """Where this is measured; load is the number of busy processes over the last minute, None if not known."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    return {"python": platform.python_version(), "numpy": np.__version__, "system": platform.system(),
-            "processor": platform.machine(), "cores": os.cpu_count(), "load": load}
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "cores": os.cpu_count(),
+        "load": load,
+    }
 
 
 def machine_line(place: dict) -> str:
     """The machine in one line, with a warning where others keep it busy."""
-    line = f"Python {place['python']}, NumPy {place['numpy']}, {place['system']}, {place['cores']} cores"
+    line = (
+        f"Python {place['python']}, NumPy {place['numpy']}, {place['system']}, {place['cores']}"
+        " cores"
+    )
     if place["load"] is not None:
         line += f", load {place['load']:.1f} at the start"
         if place["load"] > place["cores"] / 2:
@@ -156,7 +198,11 @@ def machine_line(place: dict) -> str:
 
 def document(place: dict, summaries: list[dict]) -> dict:
     """What goes into the JSON file."""
-    return {"machine": place, "ratio": "peer/ours: above 1 means that ours is faster", "rows": summaries}
+    return {
+        "machine": place,
+        "ratio": "peer/ours: above 1 means that ours is faster",
+        "rows": summaries,
+    }
 
 
 def guarded(name: str, rows: Iterator[Row]) -> Iterator[Row]:
@@ -177,18 +223,33 @@ def bench_fk(size: Size) -> Iterator[Row]:
 
     arm = load_arm("cobot6")
     q = np.random.default_rng(0).uniform(arm.q_min, arm.q_max, (size.configurations, arm.n))
-    few = q[: max(1, size.configurations // 10)]        # enough for a loop of 0.1 ms a turn
+    few = q[: max(1, size.configurations // 10)]  # enough for a loop of 0.1 ms a turn
     fkine, ets_eval = toolbox_calls(arm)
-    calls = {"ours": lambda: fk(arm, q), "stacked 4x4 products": lambda: stacked_products(arm, q),
-             "Robotics Toolbox ets().eval": lambda: ets_eval(q), "Robotics Toolbox fkine": lambda: fkine(few)}
-    with contextlib.suppress(ImportError):              # no wheel for Windows
+    calls = {
+        "ours": lambda: fk(arm, q),
+        "stacked 4x4 products": lambda: stacked_products(arm, q),
+        "Robotics Toolbox ets().eval": lambda: ets_eval(q),
+        "Robotics Toolbox fkine": lambda: fkine(few),
+    }
+    with contextlib.suppress(ImportError):  # no wheel for Windows
         calls["Pinocchio loop"] = pinocchio_loop(arm, q)
-    times = {name: [1e6 * t / len(few if "fkine" in name else q) for t in values]
-             for name, values in interleaved(calls, size.repeats).items()}
+    times = {
+        name: [1e6 * t / len(few if "fkine" in name else q) for t in values]
+        for name, values in interleaved(calls, size.repeats).items()
+    }
     promised = {name: 2.0 for name in ("Robotics Toolbox fkine", "Pinocchio loop") if name in times}
-    yield Row(f"fk, batch of {size.configurations}, each", "µs", times.pop("ours"), times, faster_than=promised)
+    yield Row(
+        f"fk, batch of {size.configurations}, each",
+        "µs",
+        times.pop("ours"),
+        times,
+        faster_than=promised,
+    )
 
-    peers = {"Robotics Toolbox fkine": lambda: fkine(q[0]), "Robotics Toolbox ets().eval": lambda: ets_eval(q[0])}
+    peers = {
+        "Robotics Toolbox fkine": lambda: fkine(q[0]),
+        "Robotics Toolbox ets().eval": lambda: ets_eval(q[0]),
+    }
     with contextlib.suppress(ImportError):
         peers["Pinocchio"] = pinocchio_loop(arm, q[:1])
     times = scaled(interleaved({"ours": lambda: fk(arm, q[0]), **peers}, 20 * size.repeats), 1e6)
@@ -208,8 +269,8 @@ def stacked_products(arm, q):
 
 def pinocchio_loop(arm, q):
     """A function that gives the tool poses (N, 4, 4) of q, in the quickest loop that we found."""
-    import engines
     import pinocchio as pin
+    from support import engines
 
     model, tool = engines.pinocchio_model(arm)
     data = model.createData()
@@ -220,12 +281,13 @@ def pinocchio_loop(arm, q):
             update(model, data, q_k)
             T[:] = pose.homogeneous
         return poses
+
     return loop
 
 
 def toolbox_calls(arm):
     """Robotics Toolbox's two ways to the tool poses (N, 4, 4)."""
-    import engines
+    from support import engines
 
     robot = engines.toolbox_robot(arm)
     return (lambda q: robot.fkine(q).A), robot.ets().eval
@@ -241,27 +303,37 @@ def bench_jacobian(size: Size) -> Iterator[Row]:
 
     arm = load_arm("cobot6")
     q = np.random.default_rng(0).uniform(arm.q_min, arm.q_max, (size.configurations, arm.n))
-    few = q[: max(1, size.configurations // 10)]        # enough for a loop of 10 µs a turn
+    few = q[: max(1, size.configurations // 10)]  # enough for a loop of 10 µs a turn
     peers = {}
-    with contextlib.suppress(ImportError):              # no wheel for Windows
+    with contextlib.suppress(ImportError):  # no wheel for Windows
         peers["Pinocchio loop"] = pinocchio_jacobians(arm, q)
-    times = scaled(interleaved({"ours": lambda: jacobian(arm, q), **peers}, size.repeats), 1e6 / len(q))
+    times = scaled(
+        interleaved({"ours": lambda: jacobian(arm, q), **peers}, size.repeats), 1e6 / len(q)
+    )
     slow = {name: lambda J=J: [J(q_k) for q_k in few] for name, J in toolbox_jacobians(arm).items()}
     times |= scaled(interleaved(slow, size.long_repeats), 1e6 / len(few))
     promised = {name: 1.0 if name == "Pinocchio loop" else 2.0 for name in times if name != "ours"}
-    yield Row(f"jacobian, batch of {size.configurations}, each", "µs", times.pop("ours"), times, faster_than=promised)
+    yield Row(
+        f"jacobian, batch of {size.configurations}, each",
+        "µs",
+        times.pop("ours"),
+        times,
+        faster_than=promised,
+    )
 
     peers = {name: lambda J=J: J(q[0]) for name, J in toolbox_jacobians(arm).items()}
     with contextlib.suppress(ImportError):
         peers["Pinocchio"] = pinocchio_jacobians(arm, q[:1])
-    times = scaled(interleaved({"ours": lambda: jacobian(arm, q[0]), **peers}, 20 * size.repeats), 1e6)
+    times = scaled(
+        interleaved({"ours": lambda: jacobian(arm, q[0]), **peers}, 20 * size.repeats), 1e6
+    )
     yield Row("jacobian of one posture", "µs", times.pop("ours"), times)
 
 
 def pinocchio_jacobians(arm, q):
     """A function that gives the world Jacobians (N, 6, n) of q in a loop."""
-    import engines
     import pinocchio as pin
+    from support import engines
 
     model, tool = engines.pinocchio_model(arm)
     data = model.createData()
@@ -271,15 +343,19 @@ def pinocchio_jacobians(arm, q):
         for J_k, q_k in zip(J, q):
             J_k[:] = compute(model, data, q_k, tool, pin.LOCAL_WORLD_ALIGNED)
         return J
+
     return loop
 
 
 def toolbox_jacobians(arm):
     """Robotics Toolbox's two ways to one world Jacobian (6, n)."""
-    import engines
+    from support import engines
 
     robot = engines.toolbox_robot(arm)
-    return {"Robotics Toolbox jacob0": robot.jacob0, "Robotics Toolbox ets().jacob0": robot.ets().jacob0}
+    return {
+        "Robotics Toolbox jacob0": robot.jacob0,
+        "Robotics Toolbox ets().jacob0": robot.ets().jacob0,
+    }
 
 
 # ---- explorers ------------------------------------------------------------------------------
@@ -304,7 +380,14 @@ def real_urdf_files():
         import rtbdata
     except ImportError:
         return []
-    return sorted((path for path in Path(rtbdata.__file__).parent.rglob("*.urdf") if path.stat().st_size > 100), key=lambda path: path.name)
+    return sorted(
+        (
+            path
+            for path in Path(rtbdata.__file__).parent.rglob("*.urdf")
+            if path.stat().st_size > 100
+        ),
+        key=lambda path: path.name,
+    )
 
 
 def pinocchio_reader(path):
@@ -331,16 +414,28 @@ def redraw_rows(lesson, size):
     """A row for each explorer of a lesson; all contenders draw the same number of random postures."""
     for i, (build, draw, explorer) in enumerate(explorers_of(lesson), 1):
         rng = np.random.default_rng(i)
-        postures = iter([random_values(explorer.controls, rng) for _ in range(3 * (size.redraws + 1))])
-        times = interleaved({"ours": lambda: explorer.set(**next(postures)),
-                             "draw all, same figure": full_redraw(build, draw, postures),
-                             "new figure (interact)": lambda: new_figure(build, draw, next(postures))}, size.redraws)
+        postures = iter(
+            [random_values(explorer.controls, rng) for _ in range(3 * (size.redraws + 1))]
+        )
+        times = interleaved(
+            {
+                "ours": lambda: explorer.set(**next(postures)),
+                "draw all, same figure": full_redraw(build, draw, postures),
+                "new figure (interact)": lambda: new_figure(build, draw, next(postures)),
+            },
+            size.redraws,
+        )
         if explorer.error:
             raise RuntimeError(f"explorer {i}: {explorer.error}")
         solid = any(ax.name == "3d" for ax in build()[0].axes)
         times = scaled(times, 1e3)
-        yield Row(f"{lesson.stem[:2]} explorer {i} ({'3D' if solid else '2D'}), redraw", "ms", times.pop("ours"), times,
-                  at_most=50 if solid else 25)
+        yield Row(
+            f"{lesson.stem[:2]} explorer {i} ({'3D' if solid else '2D'}), redraw",
+            "ms",
+            times.pop("ours"),
+            times,
+            at_most=50 if solid else 25,
+        )
 
 
 def lessons(size):
@@ -378,8 +473,14 @@ def explorers_of(lesson):
 
 def random_values(controls, rng):
     """A value for each control, anywhere in its range."""
-    return {name: list(c.options.values())[rng.integers(len(c.options))] if c.options is not None
-            else type(c.lo)(rng.uniform(c.lo, c.hi)) for name, c in controls.items()}
+    return {
+        name: (
+            list(c.options.values())[rng.integers(len(c.options))]
+            if c.options is not None
+            else type(c.lo)(rng.uniform(c.lo, c.hi))
+        )
+        for name, c in controls.items()
+    }
 
 
 def full_redraw(build, draw, postures):
@@ -389,6 +490,7 @@ def full_redraw(build, draw, postures):
     def redraw():
         draw(artists, **next(postures))
         return encode(fig)
+
     return redraw
 
 
@@ -405,13 +507,15 @@ def encode(fig):
 
     fig.canvas.draw()
     out = io.BytesIO()
-    Image.fromarray(np.asarray(fig.canvas.buffer_rgba())[..., :3]).save(out, "PNG", compress_level=1)
+    Image.fromarray(np.asarray(fig.canvas.buffer_rgba())[..., :3]).save(
+        out, "PNG", compress_level=1
+    )
     return out.getvalue()
 
 
 # ---- in the browser -------------------------------------------------------------------------
 
-ARM_BOTH_WAYS = '''
+ARM_BOTH_WAYS = """
 from ipywidgets import FloatSlider, interact
 from course_lib import plots
 from course_lib.arm import load_arm
@@ -428,14 +532,20 @@ def new_figure(**q):
     draw(artists, **q)
     plots.show(fig, "The arm in a new figure.")
 names = [f"q{i}" for i in range(1, 7)]
-'''
-AS_EXPLORER = 'explore(build, draw, "The arm in a kept figure.", **{name: slider(-2.0, 2.0, 0.4, step=0.05) for name in names})'
-AS_INTERACT = 'interact(new_figure, **{name: FloatSlider(min=-2, max=2, value=0.4, step=0.05) for name in names});'
+"""
+AS_EXPLORER = (
+    'explore(build, draw, "The arm in a kept figure.", **{name: slider(-2.0, 2.0, 0.4, step=0.05)'
+    " for name in names})"
+)
+AS_INTERACT = (
+    "interact(new_figure, **{name: FloatSlider(min=-2, max=2, value=0.4, step=0.05) for name in"
+    " names});"
+)
 
 
 def bench_key(size: Size) -> Iterator[Row]:
     """From a key press on an explorer's first slider to its new picture on the screen, in a real browser."""
-    from lab_browser import NoBrowser, start_lab
+    from support.lab_browser import NoBrowser, start_lab
 
     try:
         with start_lab(size.notebooks) as lab:
@@ -452,29 +562,43 @@ def key_rows(lab, lesson, size):
         page.run_all()
         for i, explorer in enumerate(page.explorers(), 1):
             times = presses_in_turn({"ours": explorer}, size.presses)
-            yield Row(f"{lesson.stem[:2]} explorer {i}, key to picture", "ms", times["ours"], at_most=150)
+            yield Row(
+                f"{lesson.stem[:2]} explorer {i}, key to picture", "ms", times["ours"], at_most=150
+            )
 
 
 def presses_in_turn(explorers, presses):
     """Milliseconds from key to picture for each explorer on a page, in turn, after one turn that is not counted."""
-    turns = [{name: explorer.key_to_picture() for name, explorer in explorers.items()} for _ in range(presses + 1)]
+    turns = [
+        {name: explorer.key_to_picture() for name, explorer in explorers.items()}
+        for _ in range(presses + 1)
+    ]
     return {name: [turn[name] for turn in turns[1:]] for name in explorers}
 
 
 def key_both_ways(lab, size):
     """The same arm with six sliders, as an explorer and with `interact`."""
     import nbformat
-    from lab_browser import ExplorerOnPage
     from nbformat.v4 import new_code_cell, new_notebook
+    from support.lab_browser import ExplorerOnPage
 
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     cells = [new_code_cell(source) for source in (ARM_BOTH_WAYS, AS_EXPLORER, AS_INTERACT)]
-    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), lab.home / "both_ways.ipynb")
+    nbformat.write(
+        new_notebook(cells=cells, metadata={"kernelspec": kernel}), lab.home / "both_ways.ipynb"
+    )
     with lab.open("both_ways.ipynb") as page:
         page.run_all()
-        box = page.tab.locator(".jp-OutputArea-output").filter(has=page.tab.locator(".widget-interact")).first
+        box = (
+            page.tab.locator(".jp-OutputArea-output")
+            .filter(has=page.tab.locator(".widget-interact"))
+            .first
+        )
         page.until(lambda: box.locator("img").count() == 1, "interact showed no picture")
-        times = presses_in_turn({"ours": page.explorers()[0], "interact, new figure": ExplorerOnPage(page, box)}, size.presses)
+        times = presses_in_turn(
+            {"ours": page.explorers()[0], "interact, new figure": ExplorerOnPage(page, box)},
+            size.presses,
+        )
     return Row("arm with six sliders, key to picture", "ms", times.pop("ours"), times, at_most=150)
 
 
@@ -494,8 +618,10 @@ def bench_import(size: Size) -> Iterator[Row]:
     for turn in range(size.long_repeats + 3):
         for module, (ours, theirs) in times.items():
             command = [sys.executable, "-c", IMPORT.format(module)]
-            done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60)
-            if turn:                                    # the first may have to compile it
+            done = subprocess.run(
+                command, cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
+            )
+            if turn:  # the first may have to compile it
                 for values, seconds in zip((ours, theirs), done.stdout.split()):
                     values.append(1e3 * float(seconds))
     for module, (ours, theirs) in times.items():
@@ -540,9 +666,16 @@ def grading_rows(folder, size):
 
     homework = load_homework(folder)
     with tempfile.TemporaryDirectory(prefix="course-bench-", ignore_cleanup_errors=True) as room:
-        make_class(homework, Path(room))                # the first turn, which does not count, makes the grade books
-        times = interleaved({"ours": lambda: grade_one(homework, Path(room)),
-                             "nbgrader autograde": lambda: nbgrader_one(homework, Path(room))}, size.long_repeats)
+        make_class(
+            homework, Path(room)
+        )  # the first turn, which does not count, makes the grade books
+        times = interleaved(
+            {
+                "ours": lambda: grade_one(homework, Path(room)),
+                "nbgrader autograde": lambda: nbgrader_one(homework, Path(room)),
+            },
+            size.long_repeats,
+        )
     yield Row(f"{homework.name}, grade a submission", "s", times.pop("ours"), times, at_most=3)
 
 
@@ -550,7 +683,9 @@ def make_class(homework, folder):
     """A class of one, who hands in the source with its solutions; known to nbgrader too."""
     from nbgrader.apps import NbGraderAPI
 
-    os.environ["PATH"] = sysconfig.get_path("scripts") + os.pathsep + os.environ.get("PATH", "")  # nbgrader calls `alembic`
+    os.environ["PATH"] = (
+        sysconfig.get_path("scripts") + os.pathsep + os.environ.get("PATH", "")
+    )  # nbgrader calls `alembic`
     notebook = Path(homework.name) / f"{homework.name}.ipynb"
     for place in (folder / "source", folder / "submitted" / "ada"):
         (place / homework.name).mkdir(parents=True)
@@ -558,14 +693,24 @@ def make_class(homework, folder):
     with quiet():
         made = NbGraderAPI(config=nbgrader_config(folder)).generate_assignment(homework.name)
     if not made["success"]:
-        raise RuntimeError(f"nbgrader could not release {homework.name}: {made['error'].strip().splitlines()[-1]}")
+        raise RuntimeError(
+            f"nbgrader could not release {homework.name}: {made['error'].strip().splitlines()[-1]}"
+        )
 
 
 def nbgrader_config(folder):
     """nbgrader's configuration for a class in a folder, in a grade book of its own."""
     from traitlets.config import Config
 
-    return Config({"CourseDirectory": {"root": str(folder), "course_id": "bench", "db_url": f"sqlite:///{folder / 'nbgrader.db'}"}})
+    return Config(
+        {
+            "CourseDirectory": {
+                "root": str(folder),
+                "course_id": "bench",
+                "db_url": f"sqlite:///{folder / 'nbgrader.db'}",
+            }
+        }
+    )
 
 
 def grade_one(homework, folder):
@@ -600,8 +745,16 @@ def quiet():
 
 # ---- command line ---------------------------------------------------------------------------
 
-GROUPS = {"fk": bench_fk, "jacobian": bench_jacobian, "urdf": bench_urdf, "redraw": bench_redraw, "key": bench_key, "import": bench_import,
-          "lesson": bench_lesson, "grading": bench_grading}
+GROUPS = {
+    "fk": bench_fk,
+    "jacobian": bench_jacobian,
+    "urdf": bench_urdf,
+    "redraw": bench_redraw,
+    "key": bench_key,
+    "import": bench_import,
+    "lesson": bench_lesson,
+    "grading": bench_grading,
+}
 
 
 def measure(names: list[str], size: Size) -> list[dict]:
@@ -616,15 +769,23 @@ def measure(names: list[str], size: Size) -> list[dict]:
 def main(arguments=None) -> int:
     """Measure, print the table, and return 0; 1 if a group failed or a promise is not kept."""
     parser = argparse.ArgumentParser(prog="course.py bench", description=__doc__.split("\n")[0])
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=list(GROUPS), default=list(GROUPS),
-                        help=f"groups of rows: {', '.join(GROUPS)} (default: all)")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="NAME",
+        choices=list(GROUPS),
+        default=list(GROUPS),
+        help=f"groups of rows: {', '.join(GROUPS)} (default: all)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same numbers to FILE")
     options = parser.parse_args(arguments)
     place = machine()
     summaries = measure(options.only, Size())
     print(table(summaries), machine_line(place), sep="\n\n")
     if options.json:
-        options.json.write_text(json.dumps(document(place, summaries), indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps(document(place, summaries), indent=1) + "\n", encoding="utf-8"
+        )
     failed = any(said["note"].startswith("failed") for said in summaries)
     over = any(not p["kept"] for said in summaries for p in said["promises"])
     return int(failed or over)

@@ -18,19 +18,36 @@ from pathlib import Path
 from course_lib.urdf_check import RULES, Finding, check_urdf
 
 STATUS = {"note": 0, "warning": 1, "error": 2}
-WORST = {"error": "with errors", "warning": "with warnings but no error", "note": "with notes only", None: "with no finding"}
+WORST = {
+    "error": "with errors",
+    "warning": "with warnings but no error",
+    "note": "with notes only",
+    None: "with no finding",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the findings of each file and return the exit status."""
-    parser = argparse.ArgumentParser(prog="course.py check-urdf", description="Find faults in URDF and xacro files.",
-                                     epilog="exit status: 0 nothing found or notes only, 1 warnings, 2 errors")
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder: all *.urdf and *.xacro below it")
-    parser.add_argument("--json", action="store_true", help="print one JSON object: {file: [findings]}")
+    parser = argparse.ArgumentParser(
+        prog="course.py check-urdf",
+        description="Find faults in URDF and xacro files.",
+        epilog="exit status: 0 nothing found or notes only, 1 warnings, 2 errors",
+    )
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="a file, or a folder: all *.urdf and *.xacro below it",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object: {file: [findings]}"
+    )
     options = parser.parse_args(arguments)
     given = [path for word in options.paths for path in _matches(word)]
     folders = {path: _files_below(path) for path in given if os.path.isdir(path)}
-    files = dict.fromkeys(file for path in given for file in folders.get(path) or [path])       # each one once
+    files = dict.fromkeys(
+        file for path in given for file in folders.get(path) or [path]
+    )  # each one once
     if not options.json:
         for folder, below in folders.items():
             if below:
@@ -41,10 +58,20 @@ def main(arguments: list[str] | None = None) -> int:
         if not options.json:
             print(*found[file], f"{file}: {_summary(found[file])}", sep="\n")
     if options.json:
-        print(json.dumps({file: [asdict(finding) for finding in findings] for file, findings in found.items()}, indent=2))
+        print(
+            json.dumps(
+                {
+                    file: [asdict(finding) for finding in findings]
+                    for file, findings in found.items()
+                },
+                indent=2,
+            )
+        )
     elif len(found) > 1:
         print(_total(found.values()))
-    return max((STATUS[finding.severity] for findings in found.values() for finding in findings), default=0)
+    return max(
+        (STATUS[finding.severity] for findings in found.values() for finding in findings), default=0
+    )
 
 
 def _matches(word):
@@ -58,7 +85,11 @@ def _files_below(folder):
     found = []
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [os.path.join(place, name) for name in sorted(files) if name.lower().endswith((".urdf", ".xacro"))]
+        found += [
+            os.path.join(place, name)
+            for name in sorted(files)
+            if name.lower().endswith((".urdf", ".xacro"))
+        ]
     return found
 
 
@@ -68,7 +99,10 @@ def _findings(file):
         return [_nothing_at(file, "no *.urdf or *.xacro in this folder or below it")]
     if not os.path.lexists(file) and set("*?") & set(file):
         return [_nothing_at(file, "no file fits this pattern")]
-    return [replace(finding, file=file + finding.file.removeprefix(Path(file).name)) for finding in check_urdf(file)]
+    return [
+        replace(finding, file=file + finding.file.removeprefix(Path(file).name))
+        for finding in check_urdf(file)
+    ]
 
 
 def _nothing_at(path, message):
@@ -81,16 +115,28 @@ def _count(files):
 
 
 def _total(found):
-    counts = Counter(max((finding.severity for finding in findings), key=STATUS.get, default=None) for findings in found)
-    return f"{_count(counts.total())}: " + ", ".join(f"{counts[kind]} {words}" for kind, words in WORST.items() if counts[kind])
+    counts = Counter(
+        max((finding.severity for finding in findings), key=STATUS.get, default=None)
+        for findings in found
+    )
+    return f"{_count(counts.total())}: " + ", ".join(
+        f"{counts[kind]} {words}" for kind, words in WORST.items() if counts[kind]
+    )
 
 
 def _summary(findings):
     counts = Counter(finding.severity for finding in findings)
-    return ", ".join(f"{counts[kind]} {kind}{'s' * (counts[kind] > 1)}" for kind in ("error", "warning", "note") if counts[kind]) or "nothing found"
+    return (
+        ", ".join(
+            f"{counts[kind]} {kind}{'s' * (counts[kind] > 1)}"
+            for kind in ("error", "warning", "note")
+            if counts[kind]
+        )
+        or "nothing found"
+    )
 
 
 if __name__ == "__main__":
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="replace")      # Windows consoles
+        stream.reconfigure(encoding="utf-8", errors="replace")  # Windows consoles
     sys.exit(main())

@@ -12,7 +12,10 @@ def complaints(exercise: Exercise, rng: np.random.Generator) -> list[str]:
     fail with its own message. Empty if all is well."""
     found = []
     state = copy.deepcopy(rng)
-    for label, answer in [("the truth", exercise.truth), *((f"alternative {i}", a) for i, a in enumerate(exercise.alternatives))]:
+    for label, answer in [
+        ("the truth", exercise.truth),
+        *((f"alternative {i}", a) for i, a in enumerate(exercise.alternatives)),
+    ]:
         result = exercise.judge(answer, copy.deepcopy(state))
         if not result.passed:
             found.append(f"{exercise.name}: {label} fails: {result.message}")

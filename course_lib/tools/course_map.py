@@ -11,7 +11,14 @@ import numpy as np
 from course_lib import plots
 
 BLUE, ORANGE, PURPLE, RED, GREEN = plots.JOINT[0], "#B97700", plots.GOAL, plots.JOINT[3], "#00795A"
-PARTS = {"begin": plots.MUTED, "describe the arm": BLUE, "move it": ORANGE, "find a way": PURPLE, "drive it": RED, "prove it": GREEN}
+PARTS = {
+    "begin": plots.MUTED,
+    "describe the arm": BLUE,
+    "move it": ORANGE,
+    "find a way": PURPLE,
+    "drive it": RED,
+    "prove it": GREEN,
+}
 STONE = {"facecolor": plots.OBSTACLE, "edgecolor": "none", "zorder": 2}
 DASHED = {"lw": 1.2, "ls": (0, (3, 2)), "color": plots.LIMIT}
 
@@ -27,12 +34,44 @@ def draw():
     _trail(ax, places)
     for (x, y), (number, name, question, part, sketch) in zip(places, LESSONS):
         colour = PARTS[part]
-        ax.add_patch(FancyBboxPatch((x - 0.84, y - 0.83), 1.68, 1.66, boxstyle="round,pad=0,rounding_size=0.12",
-                                    facecolor="white", edgecolor=colour, linewidth=1.4, zorder=4))
-        ax.text(x - 0.62, y + 0.6, number, color="white", weight="bold", fontsize=9.5, ha="center", va="center", zorder=6,
-                bbox={"boxstyle": "circle,pad=0.28", "facecolor": colour, "edgecolor": "none"})
-        ax.text(x - 0.4, y + 0.59, name, weight="bold", fontsize=9, va="center", linespacing=1, zorder=6)
-        ax.text(x, y - 0.6, question, color=plots.MUTED, fontsize=8.2, ha="center", va="center", linespacing=1.15, zorder=6)
+        ax.add_patch(
+            FancyBboxPatch(
+                (x - 0.84, y - 0.83),
+                1.68,
+                1.66,
+                boxstyle="round,pad=0,rounding_size=0.12",
+                facecolor="white",
+                edgecolor=colour,
+                linewidth=1.4,
+                zorder=4,
+            )
+        )
+        ax.text(
+            x - 0.62,
+            y + 0.6,
+            number,
+            color="white",
+            weight="bold",
+            fontsize=9.5,
+            ha="center",
+            va="center",
+            zorder=6,
+            bbox={"boxstyle": "circle,pad=0.28", "facecolor": colour, "edgecolor": "none"},
+        )
+        ax.text(
+            x - 0.4, y + 0.59, name, weight="bold", fontsize=9, va="center", linespacing=1, zorder=6
+        )
+        ax.text(
+            x,
+            y - 0.6,
+            question,
+            color=plots.MUTED,
+            fontsize=8.2,
+            ha="center",
+            va="center",
+            linespacing=1.15,
+            zorder=6,
+        )
         small = ax.inset_axes((x - 0.72, y - 0.38, 1.44, 0.81), transform=ax.transData, zorder=5)
         small.set(xlim=(0, 16), ylim=(0, 9), aspect="equal")
         small.set_axis_off()
@@ -53,17 +92,33 @@ def _place(i):
 
 def _trail(ax, places):
     """The path behind the cards, with an arrow head in each gap."""
-    ax.plot(*np.transpose(places), color="#E3E6EB", lw=15, solid_capstyle="round", solid_joinstyle="round", zorder=1)
+    ax.plot(
+        *np.transpose(places),
+        color="#E3E6EB",
+        lw=15,
+        solid_capstyle="round",
+        solid_joinstyle="round",
+        zorder=1,
+    )
     for here, there in zip(np.array(places), np.array(places[1:])):
         middle, along = (here + there) / 2, np.sign(there - here).round()
-        ax.plot(*middle, marker={(1, 0): ">", (-1, 0): "<", (0, -1): "v"}[tuple(along.astype(int))], color=plots.MUTED, ms=6, zorder=3)
+        ax.plot(
+            *middle,
+            marker={(1, 0): ">", (-1, 0): "<", (0, -1): "v"}[tuple(along.astype(int))],
+            color=plots.MUTED,
+            ms=6,
+            zorder=3,
+        )
 
 
 # ---- the small drawings -------------------------------------------------------------------------------------
 
+
 def _chain(ax, start, lengths, angles, **style):
     """A small arm from start, with absolute angles [degrees]. Returns its points."""
-    steps = np.array(lengths)[:, None] * np.column_stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))])
+    steps = np.array(lengths)[:, None] * np.column_stack(
+        [np.cos(np.radians(angles)), np.sin(np.radians(angles))]
+    )
     points = np.vstack([start, start + np.cumsum(steps, axis=0)])
     plots.ChainArtist(ax, points, width=4, **style)
     return points
@@ -77,7 +132,20 @@ def _frame(ax, x, y, angle, length=3.4):
 
 
 def _arrow(ax, start, end, colour, style="-|>", **more):
-    ax.annotate("", end, start, arrowprops={"arrowstyle": style, "color": colour, "lw": 1.4, "shrinkA": 0, "shrinkB": 0, **more}, zorder=12)
+    ax.annotate(
+        "",
+        end,
+        start,
+        arrowprops={
+            "arrowstyle": style,
+            "color": colour,
+            "lw": 1.4,
+            "shrinkA": 0,
+            "shrinkB": 0,
+            **more,
+        },
+        zorder=12,
+    )
 
 
 def _discs(ax, *discs):
@@ -88,7 +156,11 @@ def _discs(ax, *discs):
 
 
 def start_here(ax):
-    for y, x, colour in ((7.2, 10.5, plots.JOINT[0]), (4.5, 5, plots.JOINT[1]), (1.8, 8, plots.JOINT[3])):
+    for y, x, colour in (
+        (7.2, 10.5, plots.JOINT[0]),
+        (4.5, 5, plots.JOINT[1]),
+        (1.8, 8, plots.JOINT[3]),
+    ):
         ax.plot([1.5, 14.5], [y, y], color="#CCD1D8", lw=3, solid_capstyle="round")
         ax.plot([1.5, x], [y, y], color=colour, lw=3, solid_capstyle="round")
         ax.plot(x, y, "o", ms=8, mfc="white", mec=colour, mew=2)
@@ -97,7 +169,14 @@ def start_here(ax):
 def frames(ax):
     _frame(ax, 2.5, 1.4, 0)
     _frame(ax, 10.8, 4.2, 0.6)
-    _arrow(ax, (2.9, 1.9), (10.4, 3.9), plots.MUTED, connectionstyle="arc3,rad=0.25", linestyle=(0, (3, 2)))
+    _arrow(
+        ax,
+        (2.9, 1.9),
+        (10.4, 3.9),
+        plots.MUTED,
+        connectionstyle="arc3,rad=0.25",
+        linestyle=(0, (3, 2)),
+    )
 
 
 def dh_tables(ax):
@@ -110,9 +189,20 @@ def dh_tables(ax):
 
 
 def urdf_checks(ax):
-    for k, (word, mark, colour) in enumerate((("<link>", "✓", GREEN), ("<joint>", "✓", GREEN), ("<inertia>", "✗", RED))):
+    for k, (word, mark, colour) in enumerate(
+        (("<link>", "✓", GREEN), ("<joint>", "✓", GREEN), ("<inertia>", "✗", RED))
+    ):
         ax.text(1.4 + 1.3 * k, 7.2 - 2.8 * k, word, family="monospace", fontsize=8.6, va="center")
-        ax.text(14.3, 7.2 - 2.8 * k, mark, color=colour, fontsize=11, weight="bold", ha="center", va="center")
+        ax.text(
+            14.3,
+            7.2 - 2.8 * k,
+            mark,
+            color=colour,
+            fontsize=11,
+            weight="bold",
+            ha="center",
+            va="center",
+        )
 
 
 def jacobians(ax):
@@ -138,7 +228,13 @@ def trajectories(ax):
 
 def cartesian_paths(ax):
     s = np.linspace(0, 1, 40)
-    ax.plot(2 + 12 * s, 2.6 + 2.2 * s + 4.6 * s * (1 - s) * 3, color=plots.OBSTACLE, lw=2, ls=(0, (3, 2)))
+    ax.plot(
+        2 + 12 * s,
+        2.6 + 2.2 * s + 4.6 * s * (1 - s) * 3,
+        color=plots.OBSTACLE,
+        lw=2,
+        ls=(0, (3, 2)),
+    )
     ax.plot([2, 14], [2.6, 4.8], color=ORANGE, lw=2.2)
     ax.plot(2, 2.6, "o", color=plots.START, ms=7)
     ax.plot(14, 4.8, "*", color=plots.GOAL, ms=11)
@@ -148,7 +244,13 @@ def collisions(ax):
     _discs(ax, (11.6, 6.2, 2.3))
     ax.plot([1.8, 8.2], [3.6, 1.6], color="#B9BEC7", lw=10, solid_capstyle="round")
     along = np.array([3.4, 4.6]) / np.hypot(3.4, 4.6)
-    ax.plot(*np.transpose([(8.2, 1.6) + 0.9 * along, (11.6, 6.2) - 2.3 * along]), color=PURPLE, lw=2, marker="o", ms=4)
+    ax.plot(
+        *np.transpose([(8.2, 1.6) + 0.9 * along, (11.6, 6.2) - 2.3 * along]),
+        color=PURPLE,
+        lw=2,
+        marker="o",
+        ms=4,
+    )
 
 
 def trees(ax):
@@ -159,7 +261,9 @@ def trees(ax):
     for target in rng.uniform((0.6, 0.6), (15.4, 8.6), (90, 2)):
         near = nodes[np.argmin(np.hypot(*(nodes - target).T))]
         step = near + (target - near) * min(1, 1.3 / np.hypot(*(target - near)))
-        if (np.hypot(*(stones[:, :2] - (near + step) / 2).T) > stones[:, 2]).all() and (np.hypot(*(stones[:, :2] - step).T) > stones[:, 2]).all():
+        if (np.hypot(*(stones[:, :2] - (near + step) / 2).T) > stones[:, 2]).all() and (
+            np.hypot(*(stones[:, :2] - step).T) > stones[:, 2]
+        ).all():
             ax.plot(*np.transpose([near, step]), color=PURPLE, lw=0.9, zorder=3)
             nodes = np.vstack([nodes, step])
     ax.plot(1.2, 1.5, "o", color=plots.START, ms=6, zorder=5)
@@ -167,8 +271,15 @@ def trees(ax):
 
 def better_paths(ax):
     _discs(ax, (5.2, 6.4, 1.9), (9.8, 2.8, 2.1))
-    ax.plot([1.2, 2.2, 4.6, 5.6, 8.2, 9.2, 11.6, 12.6, 14.6], [1.5, 3.4, 3.0, 4.0, 6.6, 7.6, 7.0, 8.2, 7.4], color="#C9A3C0", lw=1.3)
-    ax.plot([1.2, 6.1, 9.3, 14.6], [1.5, 4.1, 5.2, 7.4], color=PURPLE, lw=2.2, solid_joinstyle="round")
+    ax.plot(
+        [1.2, 2.2, 4.6, 5.6, 8.2, 9.2, 11.6, 12.6, 14.6],
+        [1.5, 3.4, 3.0, 4.0, 6.6, 7.6, 7.0, 8.2, 7.4],
+        color="#C9A3C0",
+        lw=1.3,
+    )
+    ax.plot(
+        [1.2, 6.1, 9.3, 14.6], [1.5, 4.1, 5.2, 7.4], color=PURPLE, lw=2.2, solid_joinstyle="round"
+    )
     ax.plot(1.2, 1.5, "o", color=plots.START, ms=6)
     ax.plot(14.6, 7.4, "*", color=plots.GOAL, ms=10)
 

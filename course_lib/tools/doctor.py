@@ -17,7 +17,12 @@ from pathlib import Path
 
 COURSE = "robot-arm-course"
 PROJECT = Path(__file__).resolve().parents[2]
-IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml", "roboticstoolbox-python": "roboticstoolbox", "pin": "pinocchio"}
+IMPORT_NAMES = {
+    "pillow": "PIL",
+    "pyyaml": "yaml",
+    "roboticstoolbox-python": "roboticstoolbox",
+    "pin": "pinocchio",
+}
 NO_WINDOWS = "left out on Windows, where it does not exist; cells that need it are marked"
 
 
@@ -31,7 +36,14 @@ def report() -> list[str]:
         return [str(error)]
     lines = [_python(python), *(_package(text) for text in packages), _sliders()]
     bad = sum(not line.endswith((": ok", NO_WINDOWS)) for line in lines)
-    return [*lines, f"{bad} to mend, see above. Then restart the kernel and run this cell again." if bad else "Everything is there."]
+    return [
+        *lines,
+        (
+            f"{bad} to mend, see above. Then restart the kernel and run this cell again."
+            if bad
+            else "Everything is there."
+        ),
+    ]
 
 
 def requirements() -> tuple[str, list[str]]:
@@ -48,8 +60,12 @@ def requirements() -> tuple[str, list[str]]:
     try:
         installed = importlib.metadata.metadata(COURSE)
     except importlib.metadata.PackageNotFoundError:
-        raise FileNotFoundError("the course's own files are incomplete: get them again with `git clone`") from None
-    packages = [text for text in importlib.metadata.requires(COURSE) or [] if "extra ==" not in text]
+        raise FileNotFoundError(
+            "the course's own files are incomplete: get them again with `git clone`"
+        ) from None
+    packages = [
+        text for text in importlib.metadata.requires(COURSE) or [] if "extra ==" not in text
+    ]
     return installed["Requires-Python"], packages
 
 
@@ -58,7 +74,10 @@ def _python(needed):
     if sys.version_info[: len(at_least)] >= at_least:
         return "Python: ok"
     found = ".".join(map(str, sys.version_info[:3]))
-    return f"Python: {found}, needed {needed}. Get it from python.org, then run `python3 course.py lab` with it"
+    return (
+        f"Python: {found}, needed {needed}. Get it from python.org, then run `python3 course.py"
+        " lab` with it"
+    )
 
 
 def _package(text):
@@ -72,13 +91,16 @@ def _package(text):
         found = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return f"{name}: missing; {cure}"
-    if _numbers(found) < _numbers(requirement[len(name):]):
+    if _numbers(found) < _numbers(requirement[len(name) :]):
         return f"{name}: {found} is too old; {cure}"
     try:
         with warnings.catch_warnings(action="ignore"):
             importlib.import_module(IMPORT_NAMES.get(name.lower(), name))
     except Exception as error:
-        return f"{name}: does not start ({type(error).__name__}: {error}); {cure.replace('install', 'install --force-reinstall')}"
+        return (
+            f"{name}: does not start ({type(error).__name__}: {error});"
+            f" {cure.replace('install', 'install --force-reinstall')}"
+        )
     return f"{name}: ok"
 
 
@@ -87,7 +109,10 @@ def _sliders():
     from importlib.util import find_spec
 
     if find_spec("jupyterlab_widgets") is None:
-        return 'sliders: their JupyterLab part is missing; run `%pip install jupyterlab_widgets` in a cell, then reload the page'
+        return (
+            "sliders: their JupyterLab part is missing; run `%pip install jupyterlab_widgets` in a"
+            " cell, then reload the page"
+        )
     return "sliders: ok"
 
 

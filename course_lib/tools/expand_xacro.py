@@ -21,20 +21,27 @@ def main(path: str) -> int:
         import xacro
         from xacro import substitution_args
     except ImportError:
-        return _fail("the package xacro is not installed (pip install xacro), so xacro files are not supported here")
+        return _fail(
+            "the package xacro is not installed (pip install xacro), so xacro files are not"
+            " supported here"
+        )
     _limit_memory()
     substitution_args._eval_find = lambda name: str(_package(name, path))
     try:
         document = xacro.process_file(path)
         text = document.toprettyxml(indent="  ", encoding="utf-8")
-    except BaseException as error:      # xacro ends some errors with SystemExit
+    except BaseException as error:  # xacro ends some errors with SystemExit
         return _fail(" ".join(str(error).split()) or type(error).__name__)
     sys.stdout.buffer.write(text)
     return 0
 
 
 def _package(name, path):
-    own = [folder for folder in Path(path).resolve().parents if any((folder / sub).is_dir() for sub in OWN_FOLDERS)]
+    own = [
+        folder
+        for folder in Path(path).resolve().parents
+        if any((folder / sub).is_dir() for sub in OWN_FOLDERS)
+    ]
     folder = package_folder(name, path) or (own[0] if own else None)
     if folder is None:
         raise LookupError(f"package {name!r} not found near the file or on ROS_PACKAGE_PATH")
@@ -47,7 +54,11 @@ def package_folder(name: str, near) -> Path | None:
         for folder in (above, above / name):
             if folder.name == name and is_dir(folder) or _package_name(folder) == name:
                 return folder
-    for root in (os.environ.get("ROS_PACKAGE_PATH", "") + os.pathsep + os.environ.get("AMENT_PREFIX_PATH", "")).split(os.pathsep):
+    for root in (
+        os.environ.get("ROS_PACKAGE_PATH", "")
+        + os.pathsep
+        + os.environ.get("AMENT_PREFIX_PATH", "")
+    ).split(os.pathsep):
         for folder in (Path(root) / name, Path(root) / "share" / name):
             if root and is_dir(folder):
                 return folder
@@ -57,8 +68,12 @@ def package_folder(name: str, near) -> Path | None:
 def _package_name(folder):
     manifest = folder / "package.xml"
     try:
-        text = manifest.read_text(encoding="utf-8", errors="replace") if manifest.stat().st_size <= 100_000 else ""
-    except (OSError, ValueError):       # none there, one that may not be read, or no path at all
+        text = (
+            manifest.read_text(encoding="utf-8", errors="replace")
+            if manifest.stat().st_size <= 100_000
+            else ""
+        )
+    except (OSError, ValueError):  # none there, one that may not be read, or no path at all
         return None
     return text.partition("<name>")[2].partition("</name>")[0].strip()
 
@@ -67,7 +82,7 @@ def is_file(path: Path) -> bool:
     """`path.is_file()`, and False for what can be no path at all."""
     try:
         return path.is_file()
-    except (OSError, ValueError):       # a name too long, or with a NUL
+    except (OSError, ValueError):  # a name too long, or with a NUL
         return False
 
 
@@ -82,7 +97,7 @@ def is_dir(path: Path) -> bool:
 def _limit_memory(size=2 << 30):
     try:
         import resource
-    except ImportError:                 # not on Windows
+    except ImportError:  # not on Windows
         return
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
 

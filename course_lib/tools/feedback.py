@@ -47,9 +47,17 @@ SECTION = """<h2>{exercise}: {points} of {of}</h2>
 def feedback_page(homework: Homework, submission: Submission, marks: list[Mark]) -> str:
     """The page for one student: marks, messages, and the code that was marked."""
     rows = [ROW.format(**_fields(mark)) for mark in marks]
-    sections = [SECTION.format(**_fields(mark), code=_code(submission, mark.exercise)) for mark in marks]
-    return PAGE.format(title=html.escape(homework.title), student=html.escape(submission.student), rows="\n".join(rows),
-                       points=number(sum(m.points for m in marks)), of=number(homework.points), sections="\n".join(sections))
+    sections = [
+        SECTION.format(**_fields(mark), code=_code(submission, mark.exercise)) for mark in marks
+    ]
+    return PAGE.format(
+        title=html.escape(homework.title),
+        student=html.escape(submission.student),
+        rows="\n".join(rows),
+        points=number(sum(m.points for m in marks)),
+        of=number(homework.points),
+        sections="\n".join(sections),
+    )
 
 
 def number(points: float) -> str:
@@ -58,9 +66,14 @@ def number(points: float) -> str:
 
 
 def _fields(mark):
-    return {"exercise": html.escape(mark.exercise), "points": number(mark.points), "of": number(mark.of),
-            "outcome": html.escape(plain_outcome(mark)), "message": message_html(mark.message),
-            "right": " right" if mark.outcome == "right" else ""}
+    return {
+        "exercise": html.escape(mark.exercise),
+        "points": number(mark.points),
+        "of": number(mark.of),
+        "outcome": html.escape(plain_outcome(mark)),
+        "message": message_html(mark.message),
+        "right": " right" if mark.outcome == "right" else "",
+    }
 
 
 def plain_outcome(mark: Mark) -> str:
@@ -89,8 +102,12 @@ def graded_notebook(homework: Homework, submission: Submission, marks: list[Mark
         if known in exercises:
             cell["source"] = solutions.get(known, "# this cell is missing in the submission")
         if known in messages:
-            cell["outputs"] = [_stream(f"{number(messages[known].points)} of {number(messages[known].of)}: "
-                                       f"{messages[known].message}\n")]
+            cell["outputs"] = [
+                _stream(
+                    f"{number(messages[known].points)} of {number(messages[known].of)}: "
+                    f"{messages[known].message}\n"
+                )
+            ]
     notebook["cells"] += _own_cells(homework, submission)
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
@@ -102,6 +119,19 @@ def _stream(text):
 def _own_cells(homework, submission):
     """The learner's further code cells, at the end."""
     ours = {"".join(cell["source"]).strip() for cell in homework.notebook["cells"]}
-    own = [c.source for c in submission.cells if not c.solves and not c.answers and c.source.strip() not in ours]
-    return [{"cell_type": "code", "id": f"own-{i}", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
-            for i, source in enumerate(own)]
+    own = [
+        c.source
+        for c in submission.cells
+        if not c.solves and not c.answers and c.source.strip() not in ours
+    ]
+    return [
+        {
+            "cell_type": "code",
+            "id": f"own-{i}",
+            "metadata": {},
+            "source": source,
+            "outputs": [],
+            "execution_count": None,
+        }
+        for i, source in enumerate(own)
+    ]

@@ -49,12 +49,16 @@ def load_homework(folder: Path) -> Homework:
     """Read a homework's folder. Raises ValueError where judge and notebook do not fit together."""
     exercises = load_exercises(folder / "judge.py")
     notebook = json.loads((folder / f"{folder.name}.ipynb").read_text(encoding="utf-8"))
-    cells = {grade_id(cell): cell["metadata"]["nbgrader"] for cell in notebook["cells"] if grade_id(cell)}
+    cells = {
+        grade_id(cell): cell["metadata"]["nbgrader"] for cell in notebook["cells"] if grade_id(cell)
+    }
     for exercise in exercises:
         points = cells.get(check_id(exercise.name), {}).get("points")
         if not cells.get(exercise.name, {}).get("solution") or points != exercise.points:
-            raise ValueError(f"{folder.name}: expected a solution cell {exercise.name!r} and a test cell "
-                             f"{check_id(exercise.name)!r} with {exercise.points} points, got {points}")
+            raise ValueError(
+                f"{folder.name}: expected a solution cell {exercise.name!r} and a test cell "
+                f"{check_id(exercise.name)!r} with {exercise.points} points, got {points}"
+            )
     return Homework(folder.name, folder, exercises, notebook)
 
 
@@ -74,7 +78,13 @@ def grade_id(cell: dict) -> str:
 def source_of(cell: dict) -> str:
     """A cell's text, which notebooks store as a string or as a list of lines."""
     source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(map(str, source)) if isinstance(source, list) else ""
+    return (
+        source
+        if isinstance(source, str)
+        else "".join(map(str, source))
+        if isinstance(source, list)
+        else ""
+    )
 
 
 # ---------------------------------------------------------------- reading a submission
@@ -94,7 +104,11 @@ def read_submission(folder: Path, student: str, homework: Homework) -> Submissio
     path = folder / f"{homework.name}.ipynb"
     if not path.is_file():
         others = sorted(p.name for p in folder.glob("*.ipynb"))
-        found = f"found {', '.join(others[:3])}: rename it and grade again" if others else "the folder holds no notebook"
+        found = (
+            f"found {', '.join(others[:3])}: rename it and grade again"
+            if others
+            else "the folder holds no notebook"
+        )
         return Submission(student, problem=f"there is no {path.name}; {found}")
     try:
         if path.stat().st_size > LARGEST:
@@ -102,23 +116,42 @@ def read_submission(folder: Path, student: str, homework: Homework) -> Submissio
         notebook = json.loads(path.read_bytes())
         cells = _code_cells(notebook["cells"], homework)
     except (OSError, ValueError, RecursionError):
-        return Submission(student, problem=f"{path.name} can't be read: it is no notebook (not JSON)")
+        return Submission(
+            student, problem=f"{path.name} can't be read: it is no notebook (not JSON)"
+        )
     except (KeyError, TypeError, AttributeError):
-        return Submission(student, problem=f"{path.name} is no notebook that we know: open it in JupyterLab and save it")
-    return Submission(student, cells) if cells else Submission(student, problem=f"{path.name} holds no code")
+        return Submission(
+            student,
+            problem=f"{path.name} is no notebook that we know: open it in JupyterLab and save it",
+        )
+    return (
+        Submission(student, cells)
+        if cells
+        else Submission(student, problem=f"{path.name} holds no code")
+    )
 
 
 def _code_cells(cells, homework):
     """The code cells in order, each with its role. Cells of ours that only draw are left out."""
     names = {e.name for e in homework.exercises}
     checks = {check_id(name): name for name in names}
-    drawings = {grade_id(c) for c in homework.notebook["cells"] if NOT_GRADED in c["metadata"].get("tags", ())}
+    drawings = {
+        grade_id(c)
+        for c in homework.notebook["cells"]
+        if NOT_GRADED in c["metadata"].get("tags", ())
+    }
     found = []
     for i, cell in enumerate(c for c in cells if c["cell_type"] == "code"):
         known, source = grade_id(cell), source_of(cell)
         if source.strip() and known not in drawings:
-            found.append(Cell(f"cell {known}" if known in names else f"code cell {i + 1}", source,
-                              solves=known if known in names else "", answers=checks.get(known, "")))
+            found.append(
+                Cell(
+                    f"cell {known}" if known in names else f"code cell {i + 1}",
+                    source,
+                    solves=known if known in names else "",
+                    answers=checks.get(known, ""),
+                )
+            )
     return found
 
 
@@ -142,11 +175,18 @@ def hidden_rng(secret: bytes, student: str, homework: str, exercise: str) -> np.
     return np.random.default_rng(int.from_bytes(digest, "big"))
 
 
-def mark(submission: Submission, exercises: Sequence[Exercise], rng_of: Callable[[str], np.random.Generator],
-         limits: Limits = Limits()) -> list[Mark]:
+def mark(
+    submission: Submission,
+    exercises: Sequence[Exercise],
+    rng_of: Callable[[str], np.random.Generator],
+    limits: Limits = Limits(),
+) -> list[Mark]:
     """Mark every exercise. `rng_of(name)` gives the generator of an exercise's hidden cases."""
     if submission.problem:
-        return [Mark(e.name, 0, e.points, f"Not graded: {submission.problem}.", "not readable") for e in exercises]
+        return [
+            Mark(e.name, 0, e.points, f"Not graded: {submission.problem}.", "not readable")
+            for e in exercises
+        ]
     with Learner(submission.cells, limits) as everything:
         return [_mark_one(everything, exercise, exercises, rng_of) for exercise in exercises]
 
@@ -172,11 +212,26 @@ def _judge(learner, exercise, rng_of) -> Mark:
         if result.passed and exercise.cases is not None:
             result, hidden = exercise.judge(answer, rng_of(exercise.name)), True
     except Exception as error:  # never stop a class: say it, and let the instructor look
-        text = f"Not graded: the grader failed ({type(error).__name__}). Your instructor has been told."
-        return Mark(exercise.name, 0, exercise.points, text, f"grader failed: {type(error).__name__}: {error}"[:200])
+        text = (
+            f"Not graded: the grader failed ({type(error).__name__}). Your instructor has been"
+            " told."
+        )
+        return Mark(
+            exercise.name,
+            0,
+            exercise.points,
+            text,
+            f"grader failed: {type(error).__name__}: {error}"[:200],
+        )
     if result.passed:
         return Mark(exercise.name, exercise.points, exercise.points, "Right.", "right")
-    message = _hidden_message(result) if hidden else result.message if result.answered else "Not answered."
+    message = (
+        _hidden_message(result)
+        if hidden
+        else result.message
+        if result.answered
+        else "Not answered."
+    )
     return Mark(exercise.name, 0, exercise.points, message, _outcome(result))
 
 
@@ -210,10 +265,18 @@ def _hidden_message(result: CheckResult) -> str:
     """What may be told about a hidden case: the mistake or the kind of failure, never the case."""
     known = f"{result.name} passes the open cases, but not those of the grading."
     if result.failure is None:
-        return f"{known}\n{result.hint}" if result.hint else f"{known} For some of them its answer is wrong."
+        return (
+            f"{known}\n{result.hint}"
+            if result.hint
+            else f"{known} For some of them its answer is wrong."
+        )
     if result.failure.lost:
         return f"{known} For one of them it {result.failure}"
-    kind = result.failure.kind if isinstance(getattr(builtins, result.failure.kind, None), type) else "an error"
+    kind = (
+        result.failure.kind
+        if isinstance(getattr(builtins, result.failure.kind, None), type)
+        else "an error"
+    )
     return f"{known} For one of them it stopped with {kind}."
 
 

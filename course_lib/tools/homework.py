@@ -29,7 +29,17 @@ from pathlib import Path
 from course_lib.check import PROJECT
 from course_lib.tools.feedback import feedback_page, graded_notebook, number
 from course_lib.tools.grading import (
-    Homework, Mark, Submission, check_id, grade_id, hidden_rng, load_homework, mark, read_submission, source_of)
+    Homework,
+    Mark,
+    Submission,
+    check_id,
+    grade_id,
+    hidden_rng,
+    load_homework,
+    mark,
+    read_submission,
+    source_of,
+)
 from course_lib.tools.learner_process import Limits
 
 SOURCES = PROJECT / "notebooks" / "homework"
@@ -52,14 +62,30 @@ class HomeworkError(Exception):
 
 def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
     """Run one command and return its exit status: 0 done, 1 something needs a look, 2 could not start."""
-    parser = argparse.ArgumentParser(prog="course.py homework", description="Release and grade homework.")
-    parser.add_argument("--classroom", type=Path, default=CLASSROOM, help="folder of the class (default: classroom/)")
+    parser = argparse.ArgumentParser(
+        prog="course.py homework", description="Release and grade homework."
+    )
+    parser.add_argument(
+        "--classroom",
+        type=Path,
+        default=CLASSROOM,
+        help="folder of the class (default: classroom/)",
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="show all homework and where the class stands")
-    for command, text in (("release", "make the learners' version"), ("grade", "grade what lies in submitted/")):
-        commands.add_parser(command, help=text).add_argument("homework", nargs="*", help="as in hw02 (default: all)")
-    for command in commands.choices.values():  # also after the command; absent there, the one before it counts
-        command.add_argument("--classroom", type=Path, default=argparse.SUPPRESS, help="folder of the class")
+    for command, text in (
+        ("release", "make the learners' version"),
+        ("grade", "grade what lies in submitted/"),
+    ):
+        commands.add_parser(command, help=text).add_argument(
+            "homework", nargs="*", help="as in hw02 (default: all)"
+        )
+    for command in (
+        commands.choices.values()
+    ):  # also after the command; absent there, the one before it counts
+        command.add_argument(
+            "--classroom", type=Path, default=argparse.SUPPRESS, help="folder of the class"
+        )
     options = parser.parse_args(arguments)
     options.classroom = options.classroom.resolve()
     try:
@@ -73,7 +99,10 @@ def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
         print(f"homework: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # outside of marking, see `grade`
-        print("homework: interrupted before all was written; start the same command again", file=sys.stderr)
+        print(
+            "homework: interrupted before all was written; start the same command again",
+            file=sys.stderr,
+        )
         return 2
 
 
@@ -83,8 +112,12 @@ def choose(names: list[str]) -> list[Homework]:
     names = [f"hw{int(name):02d}" if name.isdecimal() else name.lower() for name in names]
     unknown = [name for name in names if not any(name in (f.name, f.name[:4]) for f in folders)]
     if unknown:
-        raise HomeworkError(f"no homework {unknown[0]!r}; there are {', '.join(f.name for f in folders)}")
-    return [load_homework(f) for f in folders if not names or f.name in names or f.name[:4] in names]
+        raise HomeworkError(
+            f"no homework {unknown[0]!r}; there are {', '.join(f.name for f in folders)}"
+        )
+    return [
+        load_homework(f) for f in folders if not names or f.name in names or f.name[:4] in names
+    ]
 
 
 # ---------------------------------------------------------------- list
@@ -96,9 +129,19 @@ def list_homework(classroom: Path) -> int:
     for homework in choose([]):
         name = homework.name
         released = (classroom / "release" / name / f"{name}.ipynb").is_file()
-        counts = [len(list(classroom.glob(f"{step}/*/{name}"))) for step in ("submitted", "feedback")]
-        rows.append((name, number(homework.points), str(len(homework.exercises)), "yes" if released else "no",
-                     *map(str, counts), homework.title))
+        counts = [
+            len(list(classroom.glob(f"{step}/*/{name}"))) for step in ("submitted", "feedback")
+        ]
+        rows.append(
+            (
+                name,
+                number(homework.points),
+                str(len(homework.exercises)),
+                "yes" if released else "no",
+                *map(str, counts),
+                homework.title,
+            )
+        )
     print_table(rows)
     return 0
 
@@ -121,18 +164,33 @@ def release(chosen: list[Homework], classroom: Path) -> int:
     write_config(classroom)
     (classroom / "submitted").mkdir(exist_ok=True)
     where = "" if classroom == CLASSROOM else f" --classroom {shlex.quote(str(classroom))}"
-    print(f"Give that file to your learners. Put what they hand in at {classroom / 'submitted' / '<student>' / '<homework>'}, "
-          f"file name unchanged, then run `python3 course.py homework grade{where}`.")
+    print(
+        "Give that file to your learners. Put what they hand in at"
+        f" {classroom / 'submitted' / '<student>' / '<homework>'}, file name unchanged, then run"
+        f" `python3 course.py homework grade{where}`."
+    )
     return 0
 
 
 def learners_version(homework: Homework) -> str:
     """The notebook without solutions and outputs, by nbgrader's own steps, as JSON."""
     import nbformat
-    from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, ClearSolutions, ComputeChecksums, LockCells
+    from nbgrader.preprocessors import (
+        CheckCellMetadata,
+        ClearOutput,
+        ClearSolutions,
+        ComputeChecksums,
+        LockCells,
+    )
 
     notebook = nbformat.from_dict(homework.notebook)
-    steps = (LockCells(), ClearSolutions(code_stub={"python": STUB}), ClearOutput(), CheckCellMetadata(), ComputeChecksums())
+    steps = (
+        LockCells(),
+        ClearSolutions(code_stub={"python": STUB}),
+        ClearOutput(),
+        CheckCellMetadata(),
+        ComputeChecksums(),
+    )
     for step in steps:
         notebook, _ = step.preprocess(notebook, {})
     nbformat.validate(notebook)
@@ -180,10 +238,17 @@ def grade(chosen: list[Homework], classroom: Path, limits: Limits = Limits()) ->
     lost = misplaced(classroom)
     for line in lost:
         print(line, flush=True)
-    work = [(homework, submissions) for homework in chosen if (submissions := read_class(homework, classroom))]
+    work = [
+        (homework, submissions)
+        for homework in chosen
+        if (submissions := read_class(homework, classroom))
+    ]
     if not work:
         name = chosen[0].name
-        raise HomeworkError(f"nothing to grade: expected {classroom / 'submitted' / '<student>' / name / name}.ipynb")
+        raise HomeworkError(
+            "nothing to grade: expected"
+            f" {classroom / 'submitted' / '<student>' / name / name}.ipynb"
+        )
     refuse_broken_gradebook(classroom)
     warn_of_lost_secret(classroom)
     secret, results = class_secret(classroom), []
@@ -192,8 +257,10 @@ def grade(chosen: list[Homework], classroom: Path, limits: Limits = Limits()) ->
             for submission in submissions:
                 results.append((homework, submission, _marks(homework, submission, secret, limits)))
     except KeyboardInterrupt:
-        raise HomeworkError(f"interrupted; {len(results)} of {sum(len(s) for _, s in work)} submissions are marked and "
-                            "written. Start the same command again to mark them all") from None
+        raise HomeworkError(
+            f"interrupted; {len(results)} of {sum(len(s) for _, s in work)} submissions are marked"
+            " and written. Start the same command again to mark them all"
+        ) from None
     finally:  # also after Ctrl-C: what is marked is written
         write_results(results, classroom)
     for homework, _ in work:
@@ -201,23 +268,36 @@ def grade(chosen: list[Homework], classroom: Path, limits: Limits = Limits()) ->
     print(f"\nFeedback pages: {classroom / 'feedback'}\nGrade book: {classroom / 'gradebook.db'}")
     for line in lost:  # once more, where it is seen
         print(line)
-    looks = [m for _, s, marks in results for m in marks if s.problem or m.outcome.startswith("grader failed")]
+    looks = [
+        m
+        for _, s, marks in results
+        for m in marks
+        if s.problem or m.outcome.startswith("grader failed")
+    ]
     return 1 if looks or lost else 0
 
 
 def misplaced(classroom: Path) -> list[str]:
     """A line for every notebook in submitted/ that lies where no homework is looked for."""
     known = [homework.name for homework in choose([])]
-    found = sorted(path.relative_to(classroom) for path in (classroom / "submitted").rglob("*.ipynb"))
-    return [f"not graded, wrong place: {path.as_posix()}; expected {_right_place(path, known)}" for path in found
-            if ".ipynb_checkpoints" not in path.parts
-            and not (len(path.parts) == 4 and path.parts[2] in known and path.stem == path.parts[2])]
+    found = sorted(
+        path.relative_to(classroom) for path in (classroom / "submitted").rglob("*.ipynb")
+    )
+    return [
+        f"not graded, wrong place: {path.as_posix()}; expected {_right_place(path, known)}"
+        for path in found
+        if ".ipynb_checkpoints" not in path.parts
+        and not (len(path.parts) == 4 and path.parts[2] in known and path.stem == path.parts[2])
+    ]
 
 
 def _right_place(path, known):
     """Where the notebook at `path` (from the class's folder) belongs, as far as its own names tell."""
     student = path.parts[1] if len(path.parts) > 2 and path.parts[1] not in known else "<student>"
-    name = next((k for part in reversed(path.parts) for k in known if part.casefold().startswith(k[:4])), "<homework>")
+    name = next(
+        (k for part in reversed(path.parts) for k in known if part.casefold().startswith(k[:4])),
+        "<homework>",
+    )
     return f"submitted/{student}/{name}/{name}.ipynb"
 
 
@@ -230,20 +310,27 @@ def refuse_broken_gradebook(classroom: Path) -> None:
         with contextlib.closing(sqlite3.connect(path)) as book:
             book.execute("select count(*) from sqlite_master").fetchone()
     except sqlite3.Error as error:
-        raise HomeworkError(f"the grade book {path} can't be read ({error}). Move it aside and grade again: that makes a "
-                            "new one, without what was entered there by hand") from None
+        raise HomeworkError(
+            f"the grade book {path} can't be read ({error}). Move it aside and grade again: that"
+            " makes a new one, without what was entered there by hand"
+        ) from None
 
 
 def warn_of_lost_secret(classroom: Path) -> None:
     """Say that marks may change, where there is a grade book but no secret any more."""
     if (classroom / "gradebook.db").exists() and not (classroom / "secret").exists():
-        print(f"warning: {classroom / 'secret'} is gone, so a new one is made: the hidden cases differ from those of the "
-              "earlier marks. Put the old file back if you have it.", file=sys.stderr)
+        print(
+            f"warning: {classroom / 'secret'} is gone, so a new one is made: the hidden cases"
+            " differ from those of the earlier marks. Put the old file back if you have it.",
+            file=sys.stderr,
+        )
 
 
 def read_class(homework: Homework, classroom: Path) -> list[Submission]:
     """All submissions of a homework, in the order of the students' names."""
-    folders = sorted(path for path in classroom.glob(f"submitted/*/{homework.name}") if path.is_dir())
+    folders = sorted(
+        path for path in classroom.glob(f"submitted/*/{homework.name}") if path.is_dir()
+    )
     return [read_submission(folder, folder.parent.name, homework) for folder in folders]
 
 
@@ -256,7 +343,10 @@ def class_secret(classroom: Path) -> bytes:
     except FileExistsError:
         secret = path.read_bytes().strip()
         if len(secret) < 32:
-            raise HomeworkError(f"{classroom.name}/secret should hold at least 32 characters; it holds {len(secret)}") from None
+            raise HomeworkError(
+                f"{classroom.name}/secret should hold at least 32 characters; it holds"
+                f" {len(secret)}"
+            ) from None
         return secret
     with os.fdopen(handle, "wb") as file:
         file.write(secrets.token_hex(32).encode())
@@ -268,7 +358,10 @@ def _marks(homework, submission, secret, limits):
     rng_of = lambda exercise: hidden_rng(secret, submission.student, homework.name, exercise)  # noqa: E731
     marks = mark(submission, homework.exercises, rng_of, limits)
     total = f"{number(sum(m.points for m in marks))} of {number(homework.points)}"
-    print(f"{homework.name}  {submission.student}: {total} ({time.monotonic() - start:.1f} s)", flush=True)
+    print(
+        f"{homework.name}  {submission.student}: {total} ({time.monotonic() - start:.1f} s)",
+        flush=True,
+    )
     return marks
 
 
@@ -278,8 +371,18 @@ def report(homework: Homework, graded: list[tuple[Submission, list[Mark]]]) -> N
     for submission, marks in graded:
         wrong = [f"{m.exercise} {m.outcome}" for m in marks if m.outcome != "right"]
         words = submission.problem or "; ".join(wrong) or "all right"
-        rows.append((submission.student, *(number(m.points) for m in marks), number(sum(m.points for m in marks)), words))
-    print(f"\n{homework.name}: {homework.title}, {len(graded)} submissions, {number(homework.points)} points")
+        rows.append(
+            (
+                submission.student,
+                *(number(m.points) for m in marks),
+                number(sum(m.points for m in marks)),
+                words,
+            )
+        )
+    print(
+        f"\n{homework.name}: {homework.title}, {len(graded)} submissions, {number(homework.points)}"
+        " points"
+    )
     print_table(rows)
 
 
@@ -293,8 +396,10 @@ def write_results(results: list[tuple[Homework, Submission, list[Mark]]], classr
     write_config(classroom)
     for homework, submission, marks in results:
         place = Path(submission.student) / homework.name / homework.name
-        for step, suffix, text in (("autograded", ".ipynb", graded_notebook(homework, submission, marks)),
-                                   ("feedback", ".html", feedback_page(homework, submission, marks))):
+        for step, suffix, text in (
+            ("autograded", ".ipynb", graded_notebook(homework, submission, marks)),
+            ("feedback", ".html", feedback_page(homework, submission, marks)),
+        ):
             done = store(classroom / step / place.with_suffix(suffix), text, classroom)
             if "the one before" in done:
                 print(done)
@@ -306,7 +411,9 @@ def write_gradebook(results, classroom):
     from nbgrader.api import Gradebook
     from sqlalchemy.exc import SQLAlchemyError
 
-    os.environ["PATH"] = sysconfig.get_path("scripts") + os.pathsep + os.environ.get("PATH", "")  # nbgrader calls `alembic`
+    os.environ["PATH"] = (
+        sysconfig.get_path("scripts") + os.pathsep + os.environ.get("PATH", "")
+    )  # nbgrader calls `alembic`
     path = classroom / "gradebook.db"
     try:
         with Gradebook(f"sqlite:///{path.as_posix()}", "robot_arms") as book, one_transaction(book):
@@ -316,8 +423,10 @@ def write_gradebook(results, classroom):
                 record(book, homework, submission, marks)
     except SQLAlchemyError as error:  # locked, or made by something else than nbgrader
         reason = str(getattr(error, "orig", error))
-        raise HomeworkError(f"the grade book {path} took no marks ({reason}). Close what else uses it, or move it aside, "
-                            "and grade again") from None
+        raise HomeworkError(
+            f"the grade book {path} took no marks ({reason}). Close what else uses it, or move it"
+            " aside, and grade again"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -339,12 +448,20 @@ def register(book, homework: Homework) -> None:
     book.update_or_create_notebook(name, name, kernelspec=kernel)
     for exercise in homework.exercises:
         book.update_or_create_solution_cell(exercise.name, name, name)
-        book.update_or_create_grade_cell(check_id(exercise.name), name, name, max_score=exercise.points, cell_type="code")
+        book.update_or_create_grade_cell(
+            check_id(exercise.name), name, name, max_score=exercise.points, cell_type="code"
+        )
     for cell in homework.notebook["cells"]:
         if grade_id(cell):
             locked = not cell["metadata"]["nbgrader"].get("solution", False)
-            book.update_or_create_source_cell(grade_id(cell), name, name, cell_type=cell["cell_type"], locked=locked,
-                                              source=source_of(cell))
+            book.update_or_create_source_cell(
+                grade_id(cell),
+                name,
+                name,
+                cell_type=cell["cell_type"],
+                locked=locked,
+                source=source_of(cell),
+            )
 
 
 def record(book, homework: Homework, submission: Submission, marks: list[Mark]) -> None:
@@ -369,8 +486,12 @@ def _entries(book, name, student, exercise):
         grade_ = book.find_grade(check_id(exercise), name, name, student)
         comment = book.find_comment(exercise, name, name, student)
     except MissingEntry:
-        grade_ = Grade(cell_id=book.find_grade_cell(check_id(exercise), name, name).id, notebook=submitted)
-        comment = Comment(cell_id=book.find_solution_cell(exercise, name, name).id, notebook=submitted)
+        grade_ = Grade(
+            cell_id=book.find_grade_cell(check_id(exercise), name, name).id, notebook=submitted
+        )
+        comment = Comment(
+            cell_id=book.find_solution_cell(exercise, name, name).id, notebook=submitted
+        )
     return grade_, comment
 
 

@@ -39,7 +39,11 @@ def limit_resources(memory):
     with contextlib.suppress(ImportError):
         import resource
 
-        for kind, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 2**26), (resource.RLIMIT_CORE, 0)):
+        for kind, value in (
+            (resource.RLIMIT_AS, memory),
+            (resource.RLIMIT_FSIZE, 2**26),
+            (resource.RLIMIT_CORE, 0),
+        ):
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(kind, (value, value))
 
@@ -83,7 +87,9 @@ def run_cell(request, space, check):
     try:
         code = compile(source, name, "exec")
     except SyntaxError:
-        source = "\n".join("pass" if line.lstrip().startswith(("%", "!")) else line for line in source.split("\n"))
+        source = "\n".join(
+            "pass" if line.lstrip().startswith(("%", "!")) else line for line in source.split("\n")
+        )
         code = compile(source, name, "exec")
     linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")], name)
     exec(code, space)
@@ -103,7 +109,9 @@ def kind_of_answer(request, space, check):
     if name not in space and name not in KEPT:
         return {"kind": "missing"}
     answer = KEPT.get(name, space.get(name))
-    return {"kind": "empty" if check.is_empty(answer) else "function" if callable(answer) else "value"}
+    return {
+        "kind": "empty" if check.is_empty(answer) else "function" if callable(answer) else "value"
+    }
 
 
 def call_function(request, space, check):
@@ -126,12 +134,24 @@ def encode(value):
         return {"complex": [value.real, value.imag]}
     if hasattr(value, "dtype"):
         kind = {"b": "|b1", "i": "<i8", "u": "<u8", "f": "<f8", "c": "<c16"}[value.dtype.kind]
-        return {"array": [kind, list(value.shape), base64.b64encode(value.astype(kind).tobytes()).decode()]}
+        return {
+            "array": [
+                kind,
+                list(value.shape),
+                base64.b64encode(value.astype(kind).tobytes()).decode(),
+            ]
+        }
     return value
 
 
 KEPT = {}
-OPERATIONS = {"run": run_cell, "keep": keep_answer, "kind": kind_of_answer, "call": call_function, "value": give_value}
+OPERATIONS = {
+    "run": run_cell,
+    "keep": keep_answer,
+    "kind": kind_of_answer,
+    "call": call_function,
+    "value": give_value,
+}
 
 if __name__ == "__main__":
     main()

@@ -112,7 +112,9 @@ class Learner:
         elif cell.answers:
             self._ask({"op": "keep", "name": cell.answers}, self.limits.cell)
         else:
-            reply = self._ask({"op": "run", "name": cell.name, "source": cell.source}, self.limits.cell)
+            reply = self._ask(
+                {"op": "run", "name": cell.name, "source": cell.source}, self.limits.cell
+            )
             if "failed" in reply or "empty" in reply:
                 self.errors[i] = str(reply.get("failed", "stopped with NotImplementedError"))
 
@@ -125,7 +127,9 @@ class Learner:
         nonce, answer = secrets.token_hex(8), queue.Queue()
         content = pickle.dumps({"nonce": nonce, **request})
         pipes = self._process.stdin.fileno(), self._process.stdout.fileno()
-        self._exchange = threading.Thread(target=_exchange, args=(*pipes, content, self.limits.reply, answer), daemon=True)
+        self._exchange = threading.Thread(
+            target=_exchange, args=(*pipes, content, self.limits.reply, answer), daemon=True
+        )
         self._exchange.start()
         try:
             reply = answer.get(timeout=seconds)
@@ -133,25 +137,43 @@ class Learner:
             reply = Lost(f"took longer than {seconds:.3g} s. Does a loop never end?", "too slow")
         if isinstance(reply, dict) and reply.get("nonce") == nonce:
             return reply
-        lost = reply if isinstance(reply, Lost) else self._death() if reply == DIED else Lost(GARBAGE, "garbage")
+        lost = (
+            reply
+            if isinstance(reply, Lost)
+            else self._death()
+            if reply == DIED
+            else Lost(GARBAGE, "garbage")
+        )
         self.close()
         raise lost
 
     def _death(self):
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(1)
-            return Lost(f"{DIED} ({f'signal {-code}' if code < 0 else f'exit code {code}'})", "process died")
+            return Lost(
+                f"{DIED} ({f'signal {-code}' if code < 0 else f'exit code {code}'})", "process died"
+            )
         return Lost(DIED, "process died")
 
     def _spawn(self):
         self._folder = tempfile.mkdtemp(prefix="learner-")
         _copy_font_list(self._folder)
-        group = {"start_new_session": True} if os.name == "posix" else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+        group = (
+            {"start_new_session": True}
+            if os.name == "posix"
+            else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+        )
         folders = json.dumps([str(PROJECT), *(path for path in sys.path if os.path.isabs(path))])
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(CHILD), str(self.limits.memory), folders], bufsize=0,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            cwd=self._folder, env=_environment(self._folder), **group)
+            [sys.executable, "-I", "-B", str(CHILD), str(self.limits.memory), folders],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self._folder,
+            env=_environment(self._folder),
+            **group,
+        )
         try:
             self._ask({"op": "kind", "name": ""}, self.limits.start)
         except Lost as lost:
@@ -163,7 +185,9 @@ class Learner:
         if process is not None:
             _kill_group(process)
             self._exchange.join(1)
-            if not self._exchange.is_alive():  # else a process that fled still holds the pipe: leave it to the thread
+            if (
+                not self._exchange.is_alive()
+            ):  # else a process that fled still holds the pipe: leave it to the thread
                 process.stdin.close()
                 process.stdout.close()
         if self._folder:
@@ -191,7 +215,7 @@ def _exchange(requests, replies, content, limit, answer):
 def _write(fd, content):
     view = memoryview(content)
     while view:
-        view = view[os.write(fd, view):]
+        view = view[os.write(fd, view) :]
 
 
 def _read(fd, size):
@@ -218,17 +242,32 @@ def _kill_group(process):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     else:
-        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
+        subprocess.run(
+            ["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False
+        )
     process.kill()
     process.wait()
 
 
 def _environment(folder):
     """A small environment: no variable of the instructor's but those that programs need to start."""
-    keep = ("PATH", "SYSTEMROOT", "WINDIR", "COMSPEC", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+    keep = (
+        "PATH",
+        "SYSTEMROOT",
+        "WINDIR",
+        "COMSPEC",
+        "LANG",
+        "LD_LIBRARY_PATH",
+        "DYLD_LIBRARY_PATH",
+    )
     own = {key: folder for key in ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR")}
     threads = {key: "1" for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    return {key: os.environ[key] for key in keep if key in os.environ} | own | threads | {"MPLBACKEND": "agg"}
+    return (
+        {key: os.environ[key] for key in keep if key in os.environ}
+        | own
+        | threads
+        | {"MPLBACKEND": "agg"}
+    )
 
 
 class RemoteFunction:
@@ -246,7 +285,9 @@ class RemoteFunction:
         left = min(self.seconds, self.end - now)
         if left <= 0:
             self.learner.close()
-            raise Lost(f"took longer than {4 * self.seconds:g} s for all cases together", "too slow")
+            raise Lost(
+                f"took longer than {4 * self.seconds:g} s for all cases together", "too slow"
+            )
         return value_of(self.learner.ask({"op": "call", "name": self.name, "args": args}, left))
 
 
@@ -268,7 +309,7 @@ def _decode(value):
         return [_decode(v) for v in value]
     if not isinstance(value, dict):
         return value
-    (tag, content), = value.items()
+    ((tag, content),) = value.items()
     if tag == "dict":
         return {str(key): _decode(v) for key, v in content.items()}
     if tag == "complex":
@@ -277,6 +318,10 @@ def _decode(value):
         raise ValueError(tag)
     dtype, shape, text = content
     data = base64.b64decode(text, validate=True)
-    if len(shape) > 8 or any(type(n) is not int or n < 0 for n in shape) or prod(shape) * DTYPES[dtype] != len(data):
+    if (
+        len(shape) > 8
+        or any(type(n) is not int or n < 0 for n in shape)
+        or prod(shape) * DTYPES[dtype] != len(data)
+    ):
         raise ValueError("shape")
     return np.frombuffer(data, dtype).reshape(shape).copy()

@@ -28,10 +28,17 @@ def effect(good, faulty, tip="tcp", samples=500) -> tuple[float, float, float]:
     worst = np.zeros(3)
     for _ in range(samples):
         angles = dict(zip(names, rng.uniform(-2, 2, len(names))))
-        (T, tau), (T_faulty, tau_faulty) = (_tool_and_gravity(pin, model, angles, tip) for model in models)
-        worst = np.maximum(worst, [1000 * np.linalg.norm(T.translation - T_faulty.translation),
-                                   np.degrees(np.linalg.norm(pin.log3(T.rotation.T @ T_faulty.rotation))),
-                                   max(abs(tau[name] - tau_faulty.get(name, 0.0)) for name in names)])
+        (T, tau), (T_faulty, tau_faulty) = (
+            _tool_and_gravity(pin, model, angles, tip) for model in models
+        )
+        worst = np.maximum(
+            worst,
+            [
+                1000 * np.linalg.norm(T.translation - T_faulty.translation),
+                np.degrees(np.linalg.norm(pin.log3(T.rotation.T @ T_faulty.rotation))),
+                max(abs(tau[name] - tau_faulty.get(name, 0.0)) for name in names),
+            ],
+        )
     return tuple(float(value) for value in worst)
 
 
@@ -40,7 +47,9 @@ def _tool_and_gravity(pin, model, angles, tip):
     data, q, names = model.createData(), pin.neutral(model), list(model.names)[1:]
     for joint, name in zip(list(model.joints)[1:], names):
         angle = angles.get(name, 0.0)
-        q[joint.idx_q:joint.idx_q + joint.nq] = angle if joint.nq == 1 else (np.cos(angle), np.sin(angle))
+        q[joint.idx_q : joint.idx_q + joint.nq] = (
+            angle if joint.nq == 1 else (np.cos(angle), np.sin(angle))
+        )
     pin.framesForwardKinematics(model, data, q)
     tau = pin.computeGeneralizedGravity(model, data, q)
     torques = {name: tau[joint.idx_v] for joint, name in zip(list(model.joints)[1:], names)}

@@ -31,7 +31,11 @@ def not_a_rotation(R):
     """A sentence if one of the matrices R (..., 3, 3) is no rotation."""
     if np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() > 1e-6:
         return "That is no rotation: its columns are not unit vectors at right angles (RᵀR = 1)."
-    return "That is a mirror, no rotation: its determinant is -1." if np.linalg.det(R).min() < 0 else None
+    return (
+        "That is a mirror, no rotation: its determinant is -1."
+        if np.linalg.det(R).min() < 0
+        else None
+    )
 
 
 def parts(answer, count, words):
@@ -43,7 +47,9 @@ def parts(answer, count, words):
 # ---------------------------------------------------------------- 1. name the convention
 
 NOISE = 1e-4  # of the matrices' entries
-ORDERS = ["".join(p) for p in permutations("xyz")] + [a + b + a for a in "xyz" for b in "xyz" if a != b]
+ORDERS = ["".join(p) for p in permutations("xyz")] + [
+    a + b + a for a in "xyz" for b in "xyz" if a != b
+]
 SEQUENCES = ORDERS + [order.upper() for order in ORDERS]
 
 
@@ -66,12 +72,16 @@ def a_log(rng, sequence, unit, tiny):
 
 
 def misfit(sequence, unit, angles, R):
-    return np.abs(Rotation.from_euler(sequence, angles, degrees=unit == "deg").as_matrix() - R).mean()
+    return np.abs(
+        Rotation.from_euler(sequence, angles, degrees=unit == "deg").as_matrix() - R
+    ).mean()
 
 
 def best(angles, R, sequences=SEQUENCES, units=("rad", "deg")):
     """The sequence and the unit that fit best."""
-    return min(((s, u) for s in sequences for u in units), key=lambda pair: misfit(*pair, angles, R))
+    return min(
+        ((s, u) for s in sequences for u in units), key=lambda pair: misfit(*pair, angles, R)
+    )
 
 
 def name_convention(angles, R):
@@ -88,10 +98,15 @@ def compare_names(answer, expected, args):
     if sequence in ("rad", "deg"):
         return "The sequence comes first, then the unit."
     if sequence not in SEQUENCES:
-        return f"{sequence!r} is no sequence: three of x, y, z, all small or all capital, no letter twice in a row."
+        return (
+            f"{sequence!r} is no sequence: three of x, y, z, all small or all capital, no letter"
+            " twice in a row."
+        )
     if unit not in ("rad", "deg"):
         return f'The unit is "rad" or "deg"; yours is {unit!r}.'
-    wrong = [word for word, right in ((sequence, expected[0]), (unit, expected[1])) if word != right]
+    wrong = [
+        word for word, right in ((sequence, expected[0]), (unit, expected[1])) if word != right
+    ]
     return f"{' and '.join(map(repr, wrong))} does not fit all twelve rows." if wrong else None
 
 
@@ -126,7 +141,9 @@ def by_products(angles, R):
         for unit, factor in (("rad", 1.0), ("deg", PI / 180)):
             M = np.broadcast_to(np.eye(3), R.shape)
             for name, angle in zip(sequence, factor * angles.T):
-                turn = Rotation.from_rotvec(angle[:, None] * np.eye(3)["xyz".index(name.lower())]).as_matrix()
+                turn = Rotation.from_rotvec(
+                    angle[:, None] * np.eye(3)["xyz".index(name.lower())]
+                ).as_matrix()
                 M = turn @ M if name.islower() else M @ turn
             scores.append((np.linalg.norm(M - R), sequence, unit))
     return min(scores)[1:]
@@ -140,30 +157,55 @@ def by_ranking(angles, R):
 
 
 CONVENTION = Exercise(
-    "name_convention", points=2, seconds=3, cases=logs, truth=name_convention, compare=compare_names,
+    "name_convention",
+    points=2,
+    seconds=3,
+    cases=logs,
+    truth=name_convention,
+    compare=compare_names,
     alternatives=[by_distance, by_products, by_ranking],
     mistakes=[
-        Mistake(lambda angles, R: (best(angles, R)[0].swapcase(), best(angles, R)[1]),
-                "You have fixed and moving axes the wrong way round. SciPy writes fixed axes with small letters, moving ones with capitals."),
-        Mistake(reversed_name,
-                "Your name describes the same product only if the three angles are reversed too. The columns of the log stay "
-                "as they are: the first letter belongs to the first column."),
-        Mistake(by_first_row,
-                "You look at the first row only. It has a single angle that is not zero, and one turn alone has no order: a third "
-                "of all conventions fit it. Use all rows."),
-        Mistake(unit_by_size,
-                "You guess the unit from the size of the numbers. A log of small motions in degrees has small numbers too. Try both "
-                "units, and let the matrices decide."),
-        Mistake(lambda angles, R: best(angles, R, sequences=[s for s in SEQUENCES if s.islower()]),
-                "You try fixed axes only. Half of the logs turn about moving axes."),
-        Mistake(lambda angles, R: best(angles, R, sequences=[s for s in SEQUENCES if s.isupper()]),
-                "You try moving axes only. Half of the logs turn about fixed axes."),
-        Mistake(lambda angles, R: best(angles, R, sequences=[s for s in SEQUENCES if len(set(s)) == 3]),
-                "You try three different axes only. Some makers turn about the same axis twice, as in ZYZ."),
-        Mistake(lambda angles, R: ("xyz", best(angles, R)[1]),
-                'You always say "xyz". That is the course\'s convention, not everybody\'s.'),
-        Mistake(lambda angles, R: best(angles, np.swapaxes(R, -1, -2)),
-                "You compare with the transposed matrices. Columns, not rows, are the new axes."),
+        Mistake(
+            lambda angles, R: (best(angles, R)[0].swapcase(), best(angles, R)[1]),
+            "You have fixed and moving axes the wrong way round. SciPy writes fixed axes with small"
+            " letters, moving ones with capitals.",
+        ),
+        Mistake(
+            reversed_name,
+            "Your name describes the same product only if the three angles are reversed too. The"
+            " columns of the log stay as they are: the first letter belongs to the first column.",
+        ),
+        Mistake(
+            by_first_row,
+            "You look at the first row only. It has a single angle that is not zero, and one turn"
+            " alone has no order: a third of all conventions fit it. Use all rows.",
+        ),
+        Mistake(
+            unit_by_size,
+            "You guess the unit from the size of the numbers. A log of small motions in degrees has"
+            " small numbers too. Try both units, and let the matrices decide.",
+        ),
+        Mistake(
+            lambda angles, R: best(angles, R, sequences=[s for s in SEQUENCES if s.islower()]),
+            "You try fixed axes only. Half of the logs turn about moving axes.",
+        ),
+        Mistake(
+            lambda angles, R: best(angles, R, sequences=[s for s in SEQUENCES if s.isupper()]),
+            "You try moving axes only. Half of the logs turn about fixed axes.",
+        ),
+        Mistake(
+            lambda angles, R: best(angles, R, sequences=[s for s in SEQUENCES if len(set(s)) == 3]),
+            "You try three different axes only. Some makers turn about the same axis twice, as in"
+            " ZYZ.",
+        ),
+        Mistake(
+            lambda angles, R: ("xyz", best(angles, R)[1]),
+            "You always say \"xyz\". That is the course's convention, not everybody's.",
+        ),
+        Mistake(
+            lambda angles, R: best(angles, np.swapaxes(R, -1, -2)),
+            "You compare with the transposed matrices. Columns, not rows, are the new axes.",
+        ),
     ],
 )
 
@@ -172,7 +214,9 @@ CONVENTION = Exercise(
 
 
 def random_pose(rng, reach=0.5):
-    return RigidTransform.from_components(rng.uniform(-reach, reach, 3), Rotation.random(rng=rng)).as_matrix()
+    return RigidTransform.from_components(
+        rng.uniform(-reach, reach, 3), Rotation.random(rng=rng)
+    ).as_matrix()
 
 
 def sightings(rng):
@@ -180,10 +224,22 @@ def sightings(rng):
     shift = RigidTransform.from_translation([0, 0, 0.1]).as_matrix()
     upright = RigidTransform.from_translation([0.4, 0, 0.3]).as_matrix()
     down = RigidTransform.from_components([0.4, 0.1, 0.5], Rotation.from_euler("x", PI)).as_matrix()
-    quarter = RigidTransform.from_components([0.05, 0, 0.1], Rotation.from_euler("z", PI / 2)).as_matrix()
-    tidy = [(upright, shift, np.array([0.0, 0, 0.3]), np.array([0.0, 0, -1])),
-            (down, quarter, np.array([0.1, 0, 0.3]), np.array([1.0, 0, 0]))]
-    return tidy + [(random_pose(rng), random_pose(rng, 0.2), rng.uniform(-0.3, 0.3, 3), unit(rng.normal(size=3))) for _ in range(5)]
+    quarter = RigidTransform.from_components(
+        [0.05, 0, 0.1], Rotation.from_euler("z", PI / 2)
+    ).as_matrix()
+    tidy = [
+        (upright, shift, np.array([0.0, 0, 0.3]), np.array([0.0, 0, -1])),
+        (down, quarter, np.array([0.1, 0, 0.3]), np.array([1.0, 0, 0])),
+    ]
+    return tidy + [
+        (
+            random_pose(rng),
+            random_pose(rng, 0.2),
+            rng.uniform(-0.3, 0.3, 3),
+            unit(rng.normal(size=3)),
+        )
+        for _ in range(5)
+    ]
 
 
 def unit(v):
@@ -203,15 +259,22 @@ def compare_sighting(answer, expected, args):
     problem = parts(answer, 2, "the point and the normal")
     if problem:
         return problem
-    (p, wrong_p), (n, wrong_n) = as_numbers(answer[0], (3,), "The point"), as_numbers(answer[1], (3,), "The normal")
+    (p, wrong_p), (n, wrong_n) = (
+        as_numbers(answer[0], (3,), "The point"),
+        as_numbers(answer[1], (3,), "The normal"),
+    )
     if wrong_p or wrong_n:
         return wrong_p or wrong_n
     off, bent = np.linalg.norm(p - expected[0]), np.linalg.norm(n - expected[1])
     if off < 1e-9 and bent < 1e-9:
         return None
     if abs(np.linalg.norm(n) - 1) > 1e-9:
-        return f"Your normal has the length {np.linalg.norm(n):.3f}; a direction keeps its length 1."
-    return f"The point is off by {1e3 * off:.1f} mm" + (" and the normal points elsewhere." if bent > 1e-9 else "; the normal is right.")
+        return (
+            f"Your normal has the length {np.linalg.norm(n):.3f}; a direction keeps its length 1."
+        )
+    return f"The point is off by {1e3 * off:.1f} mm" + (
+        " and the normal points elsewhere." if bent > 1e-9 else "; the normal is right."
+    )
 
 
 def wrong_inverse(T):
@@ -233,30 +296,68 @@ def by_rigid_transform(T_bf, T_cf, p_c, n_c):
 
 
 def homogeneous(T_bf, T_cf, p_c, n_c):
-    return np.array([T_bf @ np.linalg.solve(T_cf, np.r_[v, w]) for v, w in ((p_c, 1), (n_c, 0))])[:, :3]
+    return np.array([T_bf @ np.linalg.solve(T_cf, np.r_[v, w]) for v, w in ((p_c, 1), (n_c, 0))])[
+        :, :3
+    ]
 
 
 PART = Exercise(
-    "part_in_base", points=2, seconds=2, cases=sightings, truth=part_in_base, compare=compare_sighting,
+    "part_in_base",
+    points=2,
+    seconds=2,
+    cases=sightings,
+    truth=part_in_base,
+    compare=compare_sighting,
     alternatives=[step_by_step, by_rigid_transform, homogeneous],
     mistakes=[
-        Mistake(lambda T_bf, T_cf, p, n: seen_from(T_bf @ T_cf, p, n),
-                "Inner subscripts must meet: bf · cf does not. The calibration gave you the flange seen from the camera; turn it round first."),
-        Mistake(lambda T_bf, T_cf, p, n: seen_from(np.linalg.inv(T_bf) @ T_cf, p, n),
-                "You turned the wrong link round: T_bf is fine as it is, T_cf is the one given backwards."),
-        Mistake(lambda T_bf, T_cf, p, n: seen_from(np.linalg.inv(T_cf) @ T_bf, p, n),
-                "The links are in the wrong order. Read from left to right: base to flange, flange to camera."),
-        Mistake(lambda T_bf, T_cf, p, n: seen_from(T_bf @ wrong_inverse(T_cf), p, n),
-                "Your inverse has R transposed and t negated. But the shift has to be turned as well: it is -Rᵀ t."),
-        Mistake(lambda T_bf, T_cf, p, n: seen_from(T_bf @ T_cf.T, p, n),
-                "A 4×4 pose is not inverted by transposing: look at its bottom row."),
-        Mistake(lambda T_bf, T_cf, p, n: (part_in_base(T_bf, T_cf, p, n)[0], seen_from(T_bf @ np.linalg.inv(T_cf), n, n)[0]),
-                "Your normal has been shifted like a point. A direction only turns: its fourth coordinate is 0."),
-        Mistake(lambda T_bf, T_cf, p, n: (seen_from(T_bf @ np.linalg.inv(T_cf), p, p)[1], part_in_base(T_bf, T_cf, p, n)[1]),
-                "Your point has been turned, but not shifted. A point's fourth coordinate is 1."),
-        Mistake(lambda T_bf, T_cf, p, n: seen_from(np.linalg.inv(T_bf @ np.linalg.inv(T_cf)), p, n),
-                "You go from the base to the camera. The point is given in the camera and wanted in the base: T_bc."),
-        Mistake(lambda T_bf, T_cf, p, n: part_in_base(T_bf, T_cf, p, n)[::-1], "The point comes first, then the normal."),
+        Mistake(
+            lambda T_bf, T_cf, p, n: seen_from(T_bf @ T_cf, p, n),
+            "Inner subscripts must meet: bf · cf does not. The calibration gave you the flange seen"
+            " from the camera; turn it round first.",
+        ),
+        Mistake(
+            lambda T_bf, T_cf, p, n: seen_from(np.linalg.inv(T_bf) @ T_cf, p, n),
+            "You turned the wrong link round: T_bf is fine as it is, T_cf is the one given"
+            " backwards.",
+        ),
+        Mistake(
+            lambda T_bf, T_cf, p, n: seen_from(np.linalg.inv(T_cf) @ T_bf, p, n),
+            "The links are in the wrong order. Read from left to right: base to flange, flange to"
+            " camera.",
+        ),
+        Mistake(
+            lambda T_bf, T_cf, p, n: seen_from(T_bf @ wrong_inverse(T_cf), p, n),
+            "Your inverse has R transposed and t negated. But the shift has to be turned as well:"
+            " it is -Rᵀ t.",
+        ),
+        Mistake(
+            lambda T_bf, T_cf, p, n: seen_from(T_bf @ T_cf.T, p, n),
+            "A 4×4 pose is not inverted by transposing: look at its bottom row.",
+        ),
+        Mistake(
+            lambda T_bf, T_cf, p, n: (
+                part_in_base(T_bf, T_cf, p, n)[0],
+                seen_from(T_bf @ np.linalg.inv(T_cf), n, n)[0],
+            ),
+            "Your normal has been shifted like a point. A direction only turns: its fourth"
+            " coordinate is 0.",
+        ),
+        Mistake(
+            lambda T_bf, T_cf, p, n: (
+                seen_from(T_bf @ np.linalg.inv(T_cf), p, p)[1],
+                part_in_base(T_bf, T_cf, p, n)[1],
+            ),
+            "Your point has been turned, but not shifted. A point's fourth coordinate is 1.",
+        ),
+        Mistake(
+            lambda T_bf, T_cf, p, n: seen_from(np.linalg.inv(T_bf @ np.linalg.inv(T_cf)), p, n),
+            "You go from the base to the camera. The point is given in the camera and wanted in the"
+            " base: T_bc.",
+        ),
+        Mistake(
+            lambda T_bf, T_cf, p, n: part_in_base(T_bf, T_cf, p, n)[::-1],
+            "The point comes first, then the normal.",
+        ),
     ],
 )
 
@@ -313,7 +414,14 @@ def compare_matrices(answer, expected, args):
         return problem
     off = np.degrees(Rotation.from_matrix(np.swapaxes(expected, -1, -2) @ R).magnitude())
     k = int(np.argmax(off))
-    return None if off[k] < 1e-4 else f"At t = {args[0][k]:.3f} s the orientation is wrong by {off[k]:.2f}° (log from {args[1][0]:.3f} to {args[1][-1]:.3f} s)."
+    return (
+        None
+        if off[k] < 1e-4
+        else (
+            f"At t = {args[0][k]:.3f} s the orientation is wrong by {off[k]:.2f}° (log from"
+            f" {args[1][0]:.3f} to {args[1][-1]:.3f} s)."
+        )
+    )
 
 
 def with_weights(t, times, quats, weights, *, first=True, align=True, normalise=True):
@@ -332,7 +440,9 @@ def with_weights(t, times, quats, weights, *, first=True, align=True, normalise=
 def circle(Omega, s):
     safe = np.where(np.sin(Omega) < 1e-9, 1.0, np.sin(Omega))
     flat = np.sin(Omega) < 1e-9
-    return np.where(flat, 1 - s, np.sin((1 - s) * Omega) / safe), np.where(flat, s, np.sin(s * Omega) / safe)
+    return np.where(flat, 1 - s, np.sin((1 - s) * Omega) / safe), np.where(
+        flat, s, np.sin(s * Omega) / safe
+    )
 
 
 def chord(Omega, s):
@@ -342,12 +452,17 @@ def chord(Omega, s):
 def by_turning_vector(t, times, quats):
     rotations = Rotation.from_quat(quats, scalar_first=True)
     i, s = look_up(t, times)
-    return (rotations[i] * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())).as_matrix()
+    return (
+        rotations[i]
+        * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())
+    ).as_matrix()
 
 
 def by_angles(t, times, quats):
     rpy = Rotation.from_quat(quats, scalar_first=True).as_euler("xyz", suppress_warnings=True)
-    return Rotation.from_euler("xyz", np.column_stack([np.interp(t, times, column) for column in rpy.T])).as_matrix()
+    return Rotation.from_euler(
+        "xyz", np.column_stack([np.interp(t, times, column) for column in rpy.T])
+    ).as_matrix()
 
 
 def whole_log(t, times, quats):
@@ -361,7 +476,10 @@ def going_on(t, times, quats):
     rotations = Rotation.from_quat(quats, scalar_first=True)
     i = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
     s = (t - times[i]) / (times[i + 1] - times[i])
-    return (rotations[i] * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())).as_matrix()
+    return (
+        rotations[i]
+        * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())
+    ).as_matrix()
 
 
 def seconds_for_share(t, times, quats):
@@ -369,37 +487,80 @@ def seconds_for_share(t, times, quats):
     rotations = Rotation.from_quat(quats, scalar_first=True)
     i, s = look_up(t, times)
     s = s * (times[i + 1] - times[i])
-    return (rotations[i] * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())).as_matrix()
+    return (
+        rotations[i]
+        * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())
+    ).as_matrix()
 
 
 def nearest_measurement(t, times, quats):
-    return Rotation.from_quat(quats, scalar_first=True)[np.argmin(np.abs(t[:, None] - times), axis=1)].as_matrix()
+    return Rotation.from_quat(quats, scalar_first=True)[
+        np.argmin(np.abs(t[:, None] - times), axis=1)
+    ].as_matrix()
 
 
 TRACKER = Exercise(
-    "orientation_at", points=3, seconds=3, cases=tracker_logs, truth=orientation_at, compare=compare_matrices,
+    "orientation_at",
+    points=3,
+    seconds=3,
+    cases=tracker_logs,
+    truth=orientation_at,
+    compare=compare_matrices,
     alternatives=[
         by_turning_vector,
         lambda t, times, quats: with_weights(t, times, quats, circle),
         lambda t, times, quats: [orientation_at(one, times, -quats) for one in t],
     ],
     mistakes=[
-        Mistake(lambda t, times, quats: Slerp(times, Rotation.from_quat(quats))(np.clip(t, times[0], times[-1])).as_matrix(),
-                "You read the quaternions as scalar-last. The tracker writes the scalar first."),
-        Mistake(lambda t, times, quats: with_weights(t, times, quats, circle, align=False),
-                "Some pieces go the long way round: q and -q are the same orientation, so turn the sign where the dot product is negative."),
-        Mistake(lambda t, times, quats: with_weights(t, times, quats, chord),
-                "You mix the numbers of the quaternions. That takes the right way, but not at an even speed: too slow at the ends, too fast in the middle."),
-        Mistake(lambda t, times, quats: with_weights(t, times, quats, circle, normalise=False),
-                "You use the quaternions as they come. Their lengths are not 1, so the arccos of their dot product is not the angle between them."),
-        Mistake(by_angles,
-                "You let roll, pitch and yaw run. That is another way, and near ±180° a very long one."),
-        Mistake(whole_log, "You go from the first measurement straight to the last. Find the two neighbours of each t."),
-        Mistake(going_on, "Before the first and after the last measurement the orientation should be held, not go on turning."),
-        Mistake(seconds_for_share,
-                "The seconds since the last measurement are not the share of the way: divide by the time between the two neighbours."),
-        Mistake(nearest_measurement, "You take the nearest measurement as it is. Between two of them the orientation should move evenly."),
-        Mistake(lambda t, times, quats: np.swapaxes(orientation_at(t, times, quats), -1, -2), "Your matrices are transposed: the inverse rotations."),
+        Mistake(
+            lambda t, times, quats: Slerp(times, Rotation.from_quat(quats))(
+                np.clip(t, times[0], times[-1])
+            ).as_matrix(),
+            "You read the quaternions as scalar-last. The tracker writes the scalar first.",
+        ),
+        Mistake(
+            lambda t, times, quats: with_weights(t, times, quats, circle, align=False),
+            "Some pieces go the long way round: q and -q are the same orientation, so turn the sign"
+            " where the dot product is negative.",
+        ),
+        Mistake(
+            lambda t, times, quats: with_weights(t, times, quats, chord),
+            "You mix the numbers of the quaternions. That takes the right way, but not at an even"
+            " speed: too slow at the ends, too fast in the middle.",
+        ),
+        Mistake(
+            lambda t, times, quats: with_weights(t, times, quats, circle, normalise=False),
+            "You use the quaternions as they come. Their lengths are not 1, so the arccos of their"
+            " dot product is not the angle between them.",
+        ),
+        Mistake(
+            by_angles,
+            "You let roll, pitch and yaw run. That is another way, and near ±180° a very long one.",
+        ),
+        Mistake(
+            whole_log,
+            "You go from the first measurement straight to the last. Find the two neighbours of"
+            " each t.",
+        ),
+        Mistake(
+            going_on,
+            "Before the first and after the last measurement the orientation should be held, not go"
+            " on turning.",
+        ),
+        Mistake(
+            seconds_for_share,
+            "The seconds since the last measurement are not the share of the way: divide by the"
+            " time between the two neighbours.",
+        ),
+        Mistake(
+            nearest_measurement,
+            "You take the nearest measurement as it is. Between two of them the orientation should"
+            " move evenly.",
+        ),
+        Mistake(
+            lambda t, times, quats: np.swapaxes(orientation_at(t, times, quats), -1, -2),
+            "Your matrices are transposed: the inverse rotations.",
+        ),
     ],
 )
 
@@ -411,16 +572,31 @@ def motions(rng):
     """T0, T1: two poses of a body that makes one screw motion."""
     lid = screw_motion([0, 1, 0], [0.3, 0, 0.2], PI / 3, 0.0)
     bolt = screw_motion([0, 0, 1], [0.2, 0.1, 0], PI / 2, 0.05)
-    crooked = [screw_motion(unit(rng.normal(size=3)), rng.uniform(-0.5, 0.5, 3), angle, rng.uniform(0.05, 0.2) * rng.choice([-1, 1]))
-               for angle in (0.4, 1.5, 2.8, 3.13)]
-    return [(T0, D @ T0) for T0, D in zip([np.eye(4), *(random_pose(rng) for _ in range(6))], [lid, lid, bolt, *crooked])]
+    crooked = [
+        screw_motion(
+            unit(rng.normal(size=3)),
+            rng.uniform(-0.5, 0.5, 3),
+            angle,
+            rng.uniform(0.05, 0.2) * rng.choice([-1, 1]),
+        )
+        for angle in (0.4, 1.5, 2.8, 3.13)
+    ]
+    return [
+        (T0, D @ T0)
+        for T0, D in zip(
+            [np.eye(4), *(random_pose(rng) for _ in range(6))], [lid, lid, bolt, *crooked]
+        )
+    ]
 
 
 def screw_motion(direction, point, angle, advance):
     """The displacement (4, 4), in world axes, of a turn about a line and a slide along it."""
     R = Rotation.from_rotvec(angle * np.asarray(direction, float)).as_matrix()
     D = np.eye(4)
-    D[:3, :3], D[:3, 3] = R, np.asarray(point) - R @ np.asarray(point) + advance * np.asarray(direction, float)
+    D[:3, :3], D[:3, 3] = (
+        R,
+        np.asarray(point) - R @ np.asarray(point) + advance * np.asarray(direction, float),
+    )
     return D
 
 
@@ -443,14 +619,21 @@ def as_displacement(answer):
     problem = parts(answer, 4, "direction, point, angle and advance")
     if problem:
         return None, problem
-    found = [as_numbers(part, shape, name) for part, shape, name in
-             zip(answer, ((3,), (3,), (), ()), ("The direction", "The point", "The angle", "The advance"))]
+    found = [
+        as_numbers(part, shape, name)
+        for part, shape, name in zip(
+            answer, ((3,), (3,), (), ()), ("The direction", "The point", "The angle", "The advance")
+        )
+    ]
     problem = next((p for _, p in found if p), None)
     if problem:
         return None, problem
     direction, point, angle, advance = (value for value, _ in found)
     if abs(np.linalg.norm(direction) - 1) > 1e-6:
-        return None, f"The direction should have the length 1; yours has {np.linalg.norm(direction):.3f}."
+        return (
+            None,
+            f"The direction should have the length 1; yours has {np.linalg.norm(direction):.3f}.",
+        )
     return screw_motion(direction, point, angle, advance), None
 
 
@@ -469,7 +652,10 @@ def compare_screws(answer, expected, args):
         return f"The turn that your direction and angle make is wrong by {turn:.2f}°."
     along = abs(np.asarray(expected[0]) @ (D - target)[:3, 3])
     if along > 1e-6:
-        return f"The turn is right, but the body slides {1e3 * along:.1f} mm too far or too little along the axis."
+        return (
+            f"The turn is right, but the body slides {1e3 * along:.1f} mm too far or too little"
+            " along the axis."
+        )
     return "The turn and the slide are right, but your point is not on the axis."
 
 
@@ -486,7 +672,12 @@ def by_formula(T0, T1):
     angle = np.linalg.norm(w)
     n = w / angle
     across = D[:3, 3] - n * (n @ D[:3, 3])
-    return -n, (across + np.cross(n, across) / np.tan(angle / 2)) / 2 + 0.7 * n, -angle, -(n @ D[:3, 3])
+    return (
+        -n,
+        (across + np.cross(n, across) / np.tan(angle / 2)) / 2 + 0.7 * n,
+        -angle,
+        -(n @ D[:3, 3]),
+    )
 
 
 def by_log(T0, T1):
@@ -494,7 +685,12 @@ def by_log(T0, T1):
     xi = (RigidTransform.from_matrix(T1) * RigidTransform.from_matrix(T0).inv()).as_exp_coords()
     w, v = xi[:3], xi[3:]
     angle = np.linalg.norm(w)
-    return [(w / angle).tolist(), (np.cross(w, v) / angle**2).tolist(), float(angle), float(w @ v / angle)]
+    return [
+        (w / angle).tolist(),
+        (np.cross(w, v) / angle**2).tolist(),
+        float(angle),
+        float(w @ v / angle),
+    ]
 
 
 def by_eigenvector(T0, T1):
@@ -503,28 +699,69 @@ def by_eigenvector(T0, T1):
     R, t = D[:3, :3], D[:3, 3]
     values, vectors = np.linalg.eig(R)
     n = unit(np.real(vectors[:, np.argmin(np.abs(values - 1))]))
-    angle = np.arctan2(n @ np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2, (np.trace(R) - 1) / 2)
+    angle = np.arctan2(
+        n @ np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2,
+        (np.trace(R) - 1) / 2,
+    )
     return n, np.linalg.pinv(np.eye(3) - R, rcond=1e-9) @ (t - (n @ t) * n), angle + 2 * PI, n @ t
 
 
 SCREW = Exercise(
-    "find_screw", points=2, seconds=2, cases=motions, truth=find_screw, compare=compare_screws,
+    "find_screw",
+    points=2,
+    seconds=2,
+    cases=motions,
+    truth=find_screw,
+    compare=compare_screws,
     alternatives=[by_formula, by_log, by_eigenvector],
     mistakes=[
-        Mistake(lambda T0, T1: screw_of(np.linalg.inv(T0) @ T1),
-                "That is the motion in the body's own axes, T0⁻¹ T1. In the world the same motion is T1 T0⁻¹."),
-        Mistake(lambda T0, T1: screw_of(T0 @ np.linalg.inv(T1)), "That is the way back, from T1 to T0."),
-        Mistake(by_midpoint, "The middle between the two origins is on the axis only for a half turn. Ask which point stays on the axis: (1 - R) c = t, without the slide."),
-        Mistake(lambda T0, T1: (find_screw(T0, T1)[0], T0[:3, 3], *find_screw(T0, T1)[2:]),
-                "The origin of the body is carried around the axis; it does not lie on it."),
-        Mistake(lambda T0, T1: (*find_screw(T0, T1)[:3], np.linalg.norm(T1[:3, 3] - T0[:3, 3])),
-                "The distance between the two origins is not the advance: most of it is the swing about the axis. Take the part along the axis."),
-        Mistake(lambda T0, T1: (*find_screw(T0, T1)[:3], 0.0), "You leave the slide out. A screw also moves along its axis."),
-        Mistake(lambda T0, T1: (*find_screw(T0, T1)[:2], np.degrees(find_screw(T0, T1)[2]), find_screw(T0, T1)[3]), "Your angle is in degrees."),
-        Mistake(lambda T0, T1: (find_screw(T0, T1)[0], (T1 @ np.linalg.inv(T0))[:3, 3], *find_screw(T0, T1)[2:]),
-                "The shift of the displacement is where the world's origin goes, not a point of the axis."),
-        Mistake(lambda T0, T1: (*find_screw(T0, T1)[:3], -find_screw(T0, T1)[3]),
-                "The advance has the wrong sign: it counts along your direction."),
+        Mistake(
+            lambda T0, T1: screw_of(np.linalg.inv(T0) @ T1),
+            "That is the motion in the body's own axes, T0⁻¹ T1. In the world the same motion is T1"
+            " T0⁻¹.",
+        ),
+        Mistake(
+            lambda T0, T1: screw_of(T0 @ np.linalg.inv(T1)), "That is the way back, from T1 to T0."
+        ),
+        Mistake(
+            by_midpoint,
+            "The middle between the two origins is on the axis only for a half turn. Ask which"
+            " point stays on the axis: (1 - R) c = t, without the slide.",
+        ),
+        Mistake(
+            lambda T0, T1: (find_screw(T0, T1)[0], T0[:3, 3], *find_screw(T0, T1)[2:]),
+            "The origin of the body is carried around the axis; it does not lie on it.",
+        ),
+        Mistake(
+            lambda T0, T1: (*find_screw(T0, T1)[:3], np.linalg.norm(T1[:3, 3] - T0[:3, 3])),
+            "The distance between the two origins is not the advance: most of it is the swing about"
+            " the axis. Take the part along the axis.",
+        ),
+        Mistake(
+            lambda T0, T1: (*find_screw(T0, T1)[:3], 0.0),
+            "You leave the slide out. A screw also moves along its axis.",
+        ),
+        Mistake(
+            lambda T0, T1: (
+                *find_screw(T0, T1)[:2],
+                np.degrees(find_screw(T0, T1)[2]),
+                find_screw(T0, T1)[3],
+            ),
+            "Your angle is in degrees.",
+        ),
+        Mistake(
+            lambda T0, T1: (
+                find_screw(T0, T1)[0],
+                (T1 @ np.linalg.inv(T0))[:3, 3],
+                *find_screw(T0, T1)[2:],
+            ),
+            "The shift of the displacement is where the world's origin goes, not a point of the"
+            " axis.",
+        ),
+        Mistake(
+            lambda T0, T1: (*find_screw(T0, T1)[:3], -find_screw(T0, T1)[3]),
+            "The advance has the wrong sign: it counts along your direction.",
+        ),
     ],
 )
 
@@ -537,27 +774,41 @@ NEAR_M, NEAR_DEG = 0.0015, 0.35
 
 def views(rng):
     """Measured poses (n, 4, 4) of one marker: most within a millimetre or two, some false."""
-    down = RigidTransform.from_components([0.4, 0.1, 0.02], Rotation.from_euler("xyz", [180, 2, 30], degrees=True))
+    down = RigidTransform.from_components(
+        [0.4, 0.1, 0.02], Rotation.from_euler("xyz", [180, 2, 30], degrees=True)
+    )
     true = [RigidTransform.from_matrix(random_pose(rng)) for _ in range(4)]
-    return [(face_down(rng, down),), *((measured(rng, T, false),) for T, false in zip(true, (4, 5, 6, 5)))]
+    return [
+        (face_down(rng, down),),
+        *((measured(rng, T, false),) for T, false in zip(true, (4, 5, 6, 5))),
+    ]
 
 
 def noise(rng, count):
-    return RigidTransform.from_components(SPREAD_M * rng.standard_normal((count, 3)), Rotation.from_rotvec(SPREAD_RAD * rng.standard_normal((count, 3))))
+    return RigidTransform.from_components(
+        SPREAD_M * rng.standard_normal((count, 3)),
+        Rotation.from_rotvec(SPREAD_RAD * rng.standard_normal((count, 3))),
+    )
 
 
 def face_down(rng, T, count=10):
     """No false view, but roll stands at ±180°, as often on one side as on the other."""
     some = noise(rng, count)
-    return np.concatenate([(T * some).as_matrix(), (T * some.inv()).as_matrix()])[rng.permutation(2 * count)]
+    return np.concatenate([(T * some).as_matrix(), (T * some.inv()).as_matrix()])[
+        rng.permutation(2 * count)
+    ]
 
 
 def measured(rng, T, false, count=20):
     """Views of a marker, the first and some others false."""
     poses = (T * noise(rng, count)).as_matrix()
-    flip = Rotation.from_euler("x", 150, degrees=True)  # the marker's ambiguity: the false views are false in one kind
+    flip = Rotation.from_euler(
+        "x", 150, degrees=True
+    )  # the marker's ambiguity: the false views are false in one kind
     for k in [0, *1 + rng.permutation(count - 1)[: false - 1]]:
-        poses[k, :3, :3] = (T.rotation * flip * Rotation.from_rotvec(0.3 * rng.standard_normal(3))).as_matrix()
+        poses[k, :3, :3] = (
+            T.rotation * flip * Rotation.from_rotvec(0.3 * rng.standard_normal(3))
+        ).as_matrix()
         poses[k, :3, 3] += 0.05 * unit(rng.standard_normal(3)) + [0.06, 0.03, 0]
     return poses
 
@@ -577,7 +828,9 @@ def distances(T, poses):
 
 def companions(poses):
     """For each pose, which others are near: (n, n) of bool."""
-    return np.array([(m < 0.008) & (r < np.radians(2)) for m, r in (distances(T, poses) for T in poses)])
+    return np.array(
+        [(m < 0.008) & (r < np.radians(2)) for m, r in (distances(T, poses) for T in poses)]
+    )
 
 
 def average_pose(poses):
@@ -590,18 +843,26 @@ def compare_poses(answer, expected, args):
     if problem:
         return problem
     if not_a_rotation(T[:3, :3]):
-        return "Its rotation part is no rotation: RᵀR = 1 or det R = 1 fails. The mean of matrices is not one; average rotations as rotations."
+        return (
+            "Its rotation part is no rotation: RᵀR = 1 or det R = 1 fails. The mean of matrices is"
+            " not one; average rotations as rotations."
+        )
     if np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
         return "The bottom row of a pose is (0, 0, 0, 1)."
     metres, turn = distances(np.asarray(expected, float), T[None])
     if metres[0] < NEAR_M and np.degrees(turn[0]) < NEAR_DEG:
         return None
-    return f"You are {1e3 * metres[0]:.1f} mm and {np.degrees(turn[0]):.2f}° away from the pose that most views agree on."
+    return (
+        f"You are {1e3 * metres[0]:.1f} mm and {np.degrees(turn[0]):.2f}° away from the pose that"
+        " most views agree on."
+    )
 
 
 def by_medians(poses):
     """The pose with the least median distance to the others, then the mean of its companions."""
-    scores = [np.median(m / 0.001 + r / np.radians(0.2)) for m, r in (distances(T, poses) for T in poses)]
+    scores = [
+        np.median(m / 0.001 + r / np.radians(0.2)) for m, r in (distances(T, poses) for T in poses)
+    ]
     m, r = distances(poses[np.argmin(scores)], poses)
     return mean_pose(poses[(m < 0.01) & (r < np.radians(3))])
 
@@ -631,13 +892,17 @@ def by_trimming(poses):
 
 def mean_of_angles(poses):
     T = mean_pose(poses)
-    T[:3, :3] = Rotation.from_euler("xyz", Rotation.from_matrix(poses[:, :3, :3]).as_euler("xyz").mean(axis=0)).as_matrix()
+    T[:3, :3] = Rotation.from_euler(
+        "xyz", Rotation.from_matrix(poses[:, :3, :3]).as_euler("xyz").mean(axis=0)
+    ).as_matrix()
     return T
 
 
 def median_of_angles(poses):
     T = np.eye(4)
-    T[:3, :3] = Rotation.from_euler("xyz", np.median(Rotation.from_matrix(poses[:, :3, :3]).as_euler("xyz"), axis=0)).as_matrix()
+    T[:3, :3] = Rotation.from_euler(
+        "xyz", np.median(Rotation.from_matrix(poses[:, :3, :3]).as_euler("xyz"), axis=0)
+    ).as_matrix()
     T[:3, 3] = np.median(poses[:, :3, 3], axis=0)
     return T
 
@@ -649,19 +914,39 @@ def median_position_only(poses):
 
 
 AVERAGE = Exercise(
-    "average_pose", points=1, seconds=3, cases=views, truth=average_pose, compare=compare_poses,
+    "average_pose",
+    points=1,
+    seconds=3,
+    cases=views,
+    truth=average_pose,
+    compare=compare_poses,
     alternatives=[by_medians, by_ransac, by_trimming],
     mistakes=[
-        Mistake(mean_pose,
-                "You average all views. Some are false, and a mean follows each of them. Find out first which views agree with each other."),
-        Mistake(mean_of_angles,
-                "You average roll, pitch and yaw. 179° and -179° are neighbours, but their mean is 0; and the false views pull too."),
-        Mistake(median_of_angles,
-                "The median of each angle alone is robust, but not across ±180°, where a marker that lies face down lives."),
-        Mistake(median_position_only,
-                "The position is robust now, but the orientation is still the mean of all views, the false ones included."),
+        Mistake(
+            mean_pose,
+            "You average all views. Some are false, and a mean follows each of them. Find out first"
+            " which views agree with each other.",
+        ),
+        Mistake(
+            mean_of_angles,
+            "You average roll, pitch and yaw. 179° and -179° are neighbours, but their mean is 0;"
+            " and the false views pull too.",
+        ),
+        Mistake(
+            median_of_angles,
+            "The median of each angle alone is robust, but not across ±180°, where a marker that"
+            " lies face down lives.",
+        ),
+        Mistake(
+            median_position_only,
+            "The position is robust now, but the orientation is still the mean of all views, the"
+            " false ones included.",
+        ),
         Mistake(lambda poses: poses[0], "You return the first view. It may be a false one."),
-        Mistake(lambda poses: np.linalg.inv(average_pose(poses)), "That is the inverse: the camera seen from the marker."),
+        Mistake(
+            lambda poses: np.linalg.inv(average_pose(poses)),
+            "That is the inverse: the camera seen from the marker.",
+        ),
     ],
 )
 

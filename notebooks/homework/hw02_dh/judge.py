@@ -42,7 +42,13 @@ def as_table(answer, n):
     except (TypeError, ValueError):
         return None, "A table should hold numbers only, four in each row."
     if table.shape != (n, 4):
-        return None, f"Expected a table of {n} rows and 4 columns (a, alpha, d, theta); yours has the shape {table.shape}."
+        return (
+            None,
+            (
+                f"Expected a table of {n} rows and 4 columns (a, alpha, d, theta); yours has the"
+                f" shape {table.shape}."
+            ),
+        )
     if not np.isfinite(table).all():
         return None, "There is a NaN or an infinite number in the table."
     return table, None
@@ -58,10 +64,19 @@ def outside(answer, largest):
 
 
 def row_cases(rng):
-    simple = [("standard", 0.3, 0.0, 0.0, 0.0), ("modified", 0.0, 0.0, 0.2, 0.0), ("standard", 0.3, 0.0, 0.0, PI / 2),
-              ("modified", 0.0, PI / 2, 0.2, 0.0)]
-    mixed = [(("standard", "modified")[i % 2], *map(float, rng.uniform(0.1, 1.5, 4) * rng.choice([-1, 1], 4)))
-             for i in range(6)]
+    simple = [
+        ("standard", 0.3, 0.0, 0.0, 0.0),
+        ("modified", 0.0, 0.0, 0.2, 0.0),
+        ("standard", 0.3, 0.0, 0.0, PI / 2),
+        ("modified", 0.0, PI / 2, 0.2, 0.0),
+    ]
+    mixed = [
+        (
+            ("standard", "modified")[i % 2],
+            *map(float, rng.uniform(0.1, 1.5, 4) * rng.choice([-1, 1], 4)),
+        )
+        for i in range(6)
+    ]
     return simple + mixed
 
 
@@ -102,38 +117,79 @@ def by_scipy(convention, a, alpha, d, theta):
 
 def by_inverse(convention, a, alpha, d, theta):
     """A modified matrix is the inverse of a standard one with all four numbers negated."""
-    return dh_matrix(a, alpha, d, theta) if convention == "standard" else np.linalg.inv(dh_matrix(-a, -alpha, -d, -theta))
+    return (
+        dh_matrix(a, alpha, d, theta)
+        if convention == "standard"
+        else np.linalg.inv(dh_matrix(-a, -alpha, -d, -theta))
+    )
 
 
 def by_entries(convention, a, alpha, d, theta):
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
     if convention == "standard":
-        return [[ct, -st * ca, st * sa, a * ct], [st, ct * ca, -ct * sa, a * st], [0, sa, ca, d], [0, 0, 0, 1]]
-    return [[ct, -st, 0, a], [st * ca, ct * ca, -sa, -d * sa], [st * sa, ct * sa, ca, d * ca], [0, 0, 0, 1]]
+        return [
+            [ct, -st * ca, st * sa, a * ct],
+            [st, ct * ca, -ct * sa, a * st],
+            [0, sa, ca, d],
+            [0, 0, 0, 1],
+        ]
+    return [
+        [ct, -st, 0, a],
+        [st * ca, ct * ca, -sa, -d * sa],
+        [st * sa, ct * sa, ca, d * ca],
+        [0, 0, 0, 1],
+    ]
 
 
 ROW = Exercise(
-    "row_matrix", points=2, seconds=2, cases=row_cases, truth=row_matrix, compare=close(1e-6),
+    "row_matrix",
+    points=2,
+    seconds=2,
+    cases=row_cases,
+    truth=row_matrix,
+    compare=close(1e-6),
     alternatives=[by_screws, by_scipy, by_inverse, by_entries],
     mistakes=[
-        Mistake(lambda c, a, alpha, d, theta: row_matrix(other(c), a, alpha, d, theta),
-                "You have the two conventions the wrong way round. Standard: first turn and move along z, then along x. "
-                "Modified: first along x, then along z."),
-        Mistake(lambda c, a, alpha, d, theta: dh_matrix(a, alpha, d, theta),
-                "Every answer is a standard matrix. With modified DH the x screw (a, alpha) comes before the z screw (d, theta)."),
-        Mistake(lambda c, a, alpha, d, theta: mdh_matrix(a, alpha, d, theta),
-                "Every answer is a modified matrix. With standard DH the z screw (d, theta) comes before the x screw (a, alpha)."),
-        Mistake(lambda c, a, alpha, d, theta: row_matrix(c, a, -alpha, d, theta),
-                "The sign of alpha is turned around. A positive alpha turns y towards z: sin(alpha) stands below the diagonal."),
-        Mistake(lambda c, a, alpha, d, theta: row_matrix(c, a, alpha, d, -theta),
-                "The sign of theta is turned around. A positive theta turns x towards y: sin(theta) stands below the diagonal."),
-        Mistake(lambda c, a, alpha, d, theta: row_matrix(c, a, np.radians(alpha), d, np.radians(theta)),
-                "The angles come in radians already; you convert them from degrees once more."),
-        Mistake(lambda c, a, alpha, d, theta: np.linalg.inv(row_matrix(c, a, alpha, d, theta)),
-                "This is the inverse: the pose of frame i-1 seen from frame i. Asked is frame i seen from frame i-1."),
-        Mistake(straight_position,
-                "Your position is always (a, 0, d). But the second screw moves along an axis that the first one has "
-                "turned: with standard DH a points along the new x, with modified DH d points along the new z."),
+        Mistake(
+            lambda c, a, alpha, d, theta: row_matrix(other(c), a, alpha, d, theta),
+            "You have the two conventions the wrong way round. Standard: first turn and move along"
+            " z, then along x. Modified: first along x, then along z.",
+        ),
+        Mistake(
+            lambda c, a, alpha, d, theta: dh_matrix(a, alpha, d, theta),
+            "Every answer is a standard matrix. With modified DH the x screw (a, alpha) comes"
+            " before the z screw (d, theta).",
+        ),
+        Mistake(
+            lambda c, a, alpha, d, theta: mdh_matrix(a, alpha, d, theta),
+            "Every answer is a modified matrix. With standard DH the z screw (d, theta) comes"
+            " before the x screw (a, alpha).",
+        ),
+        Mistake(
+            lambda c, a, alpha, d, theta: row_matrix(c, a, -alpha, d, theta),
+            "The sign of alpha is turned around. A positive alpha turns y towards z: sin(alpha)"
+            " stands below the diagonal.",
+        ),
+        Mistake(
+            lambda c, a, alpha, d, theta: row_matrix(c, a, alpha, d, -theta),
+            "The sign of theta is turned around. A positive theta turns x towards y: sin(theta)"
+            " stands below the diagonal.",
+        ),
+        Mistake(
+            lambda c, a, alpha, d, theta: row_matrix(c, a, np.radians(alpha), d, np.radians(theta)),
+            "The angles come in radians already; you convert them from degrees once more.",
+        ),
+        Mistake(
+            lambda c, a, alpha, d, theta: np.linalg.inv(row_matrix(c, a, alpha, d, theta)),
+            "This is the inverse: the pose of frame i-1 seen from frame i. Asked is frame i seen"
+            " from frame i-1.",
+        ),
+        Mistake(
+            straight_position,
+            "Your position is always (a, 0, d). But the second screw moves along an axis that the"
+            " first one has turned: with standard DH a points along the new x, with modified DH d"
+            " points along the new z.",
+        ),
     ],
 )
 
@@ -142,7 +198,9 @@ ROW = Exercise(
 
 
 def drawn_cases(rng):
-    return [(0.4, 0.1, 0.3, 0.2), (0.5, 0.2, 0.3, 0.3)] + [tuple(map(float, rng.uniform(0.1, 0.6, 4))) for _ in range(3)]
+    return [(0.4, 0.1, 0.3, 0.2), (0.5, 0.2, 0.3, 0.3)] + [
+        tuple(map(float, rng.uniform(0.1, 0.6, 4))) for _ in range(3)
+    ]
 
 
 def drawn_table(h, s, r, t):
@@ -151,11 +209,14 @@ def drawn_table(h, s, r, t):
 
 def drawn_tip(h, s, r, t, q):
     """The tip of the drawn arm (3,), from the drawing alone: joint 1 about z, joints 2 and 3 about -y."""
+
     def about_minus_y(angle, v):
         c, k = np.cos(angle), np.sin(angle)
         return np.array([c * v[0] - k * v[2], v[1], k * v[0] + c * v[2]])
 
-    x, y, z = about_minus_y(q[1], np.array([r, 0, 0]) + about_minus_y(q[2], np.array([0, 0, t]))) + [0, -s, h]
+    x, y, z = about_minus_y(
+        q[1], np.array([r, 0, 0]) + about_minus_y(q[2], np.array([0, 0, t]))
+    ) + [0, -s, h]
     c, k = np.cos(q[0]), np.sin(q[0])
     return np.array([c * x - k * y, k * x + c * y, z])
 
@@ -176,14 +237,28 @@ def compare_tips(answer, expected, args):
     if not off.any():
         return None
     if off[0]:
-        return "In the drawn posture (all joints at 0) your table does not put the tip where the drawing has it."
+        return (
+            "In the drawn posture (all joints at 0) your table does not put the tip where the"
+            " drawing has it."
+        )
     if off[1:4].any():
-        return f"In the drawn posture your tip is right, but not when joint {np.argmax(off[1:4]) + 1} alone turns by 0.7 rad."
-    return "The drawn posture and each joint alone are right, but not several joints together: look at the first two rows."
+        return (
+            f"In the drawn posture your tip is right, but not when joint {np.argmax(off[1:4]) + 1}"
+            " alone turns by 0.7 rad."
+        )
+    return (
+        "The drawn posture and each joint alone are right, but not several joints together: look at"
+        " the first two rows."
+    )
 
 
 DRAWN = Exercise(
-    "arm_table", points=3, seconds=2, cases=drawn_cases, truth=drawn_table, compare=compare_tips,
+    "arm_table",
+    points=3,
+    seconds=2,
+    cases=drawn_cases,
+    truth=drawn_table,
+    compare=compare_tips,
     alternatives=[
         lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, 0, 0], [t, 0, s, PI / 2]],
         lambda h, s, r, t: [[0, -PI / 2, h, PI], [r, 0, s, PI], [t, PI / 2, 0, PI / 2]],
@@ -191,29 +266,56 @@ DRAWN = Exercise(
         lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, s, 0], [-t, 0, 0, -PI / 2]],
     ],
     mistakes=[
-        Mistake(lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, 0, 0], [t, 0, 0, PI / 2]],
-                "The sideways offset s is nowhere in your table. Which of the four numbers moves along the axis of joint 2?"),
-        Mistake(lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, s, 0], [t, 0, 0, 0]],
-                "Your arm is straight when all joints are at 0; the drawn one is bent at the elbow. The angle that is "
-                "there already at q = 0 belongs into theta."),
-        Mistake(lambda h, s, r, t: [[0, -PI / 2, h, 0], [r, 0, s, 0], [t, 0, 0, PI / 2]],
-                "Your z axis of joint 2 points to the wrong side, so joints 2 and 3 turn backwards and s goes the wrong way. "
-                "Turn z0 about x0 until it points along the arrow of joint 2: what is the sign of that alpha?"),
-        Mistake(lambda h, s, r, t: [[s, PI / 2, h, 0], [r, 0, 0, 0], [t, 0, 0, PI / 2]],
-                "You put s into a. But a moves along x, forwards; s goes sideways, along the axis of joint 2."),
-        Mistake(lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, -s, 0], [t, 0, 0, PI / 2]],
-                "The offset s goes to the wrong side. In which direction does the axis of joint 2 point, and in which the offset?"),
-        Mistake(lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, s, 0], [t, 0, 0, -PI / 2]],
-                "Your forearm points down in the drawn posture. A positive turn about the axis of joint 3 lifts it."),
-        Mistake(lambda h, s, r, t: [[0, 90, h, 0], [r, 0, s, 0], [t, 0, 0, 90]],
-                "The angles are in degrees. Tables of this course are in radians: 90° is np.pi / 2."),
-        Mistake(lambda h, s, r, t: [[0, h, PI / 2, 0], [r, s, 0, 0], [t, 0, 0, PI / 2]],
-                "The columns are in another order: expected is a, alpha, d, theta. You seem to have a, d, alpha, theta."),
-        Mistake(lambda h, s, r, t: [[0, h, 0, PI / 2], [0, s, r, 0], [PI / 2, 0, t, 0]],
-                "The columns are in another order: expected is a, alpha, d, theta. You seem to have theta, d, a, alpha."),
-        Mistake(lambda h, s, r, t: [[0, 0, h, 0], [0, PI / 2, s, 0], [r, 0, 0, PI / 2]],
-                "This is a modified table: its a and alpha stand one row lower. Asked is the standard one, and so the "
-                "forearm t has its place in the last row."),
+        Mistake(
+            lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, 0, 0], [t, 0, 0, PI / 2]],
+            "The sideways offset s is nowhere in your table. Which of the four numbers moves along"
+            " the axis of joint 2?",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, s, 0], [t, 0, 0, 0]],
+            "Your arm is straight when all joints are at 0; the drawn one is bent at the elbow. The"
+            " angle that is there already at q = 0 belongs into theta.",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[0, -PI / 2, h, 0], [r, 0, s, 0], [t, 0, 0, PI / 2]],
+            "Your z axis of joint 2 points to the wrong side, so joints 2 and 3 turn backwards and"
+            " s goes the wrong way. Turn z0 about x0 until it points along the arrow of joint 2:"
+            " what is the sign of that alpha?",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[s, PI / 2, h, 0], [r, 0, 0, 0], [t, 0, 0, PI / 2]],
+            "You put s into a. But a moves along x, forwards; s goes sideways, along the axis of"
+            " joint 2.",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, -s, 0], [t, 0, 0, PI / 2]],
+            "The offset s goes to the wrong side. In which direction does the axis of joint 2"
+            " point, and in which the offset?",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[0, PI / 2, h, 0], [r, 0, s, 0], [t, 0, 0, -PI / 2]],
+            "Your forearm points down in the drawn posture. A positive turn about the axis of joint"
+            " 3 lifts it.",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[0, 90, h, 0], [r, 0, s, 0], [t, 0, 0, 90]],
+            "The angles are in degrees. Tables of this course are in radians: 90° is np.pi / 2.",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[0, h, PI / 2, 0], [r, s, 0, 0], [t, 0, 0, PI / 2]],
+            "The columns are in another order: expected is a, alpha, d, theta. You seem to have a,"
+            " d, alpha, theta.",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[0, h, 0, PI / 2], [0, s, r, 0], [PI / 2, 0, t, 0]],
+            "The columns are in another order: expected is a, alpha, d, theta. You seem to have"
+            " theta, d, a, alpha.",
+        ),
+        Mistake(
+            lambda h, s, r, t: [[0, 0, h, 0], [0, PI / 2, s, 0], [r, 0, 0, PI / 2]],
+            "This is a modified table: its a and alpha stand one row lower. Asked is the standard"
+            " one, and so the forearm t has its place in the last row.",
+        ),
     ],
 )
 
@@ -224,13 +326,22 @@ DRAWN = Exercise(
 def random_table(rng, n):
     """A table with skew axes: no number is zero."""
     signs = rng.choice([-1, 1], (n, 4))
-    return signs * np.column_stack([rng.uniform(0.1, 0.5, n), rng.uniform(0.4, 1.4, n), rng.uniform(0.1, 0.4, n),
-                                    rng.uniform(0.3, 1.2, n)])
+    return signs * np.column_stack(
+        [
+            rng.uniform(0.1, 0.5, n),
+            rng.uniform(0.4, 1.4, n),
+            rng.uniform(0.1, 0.4, n),
+            rng.uniform(0.3, 1.2, n),
+        ]
+    )
 
 
 def convert_cases(rng):
-    return [(np.array([[0.3, 0, 0, 0], [0.2, 0, 0, 0]]),), (np.array([[0, PI / 2, 0.4, 0], [0.3, 0, 0.1, 0], [0.2, 0.5, 0, PI / 2]]),),
-            *((random_table(rng, n),) for n in (3, 6))]
+    return [
+        (np.array([[0.3, 0, 0, 0], [0.2, 0, 0, 0]]),),
+        (np.array([[0, PI / 2, 0.4, 0], [0.3, 0, 0.1, 0], [0.2, 0.5, 0, PI / 2]]),),
+        *((random_table(rng, n),) for n in (3, 6)),
+    ]
 
 
 def convert(table):
@@ -264,8 +375,15 @@ def screws_into_tool(table, columns):
 
 def as_modified(answer, n):
     """The poses (k, 4, 4) that a modified table and its tool give, or None and what is wrong."""
-    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 2 or np.ndim(answer[0]) == 1:
-        return None, "Return two things: the table and the tool matrix, as in `return modified, tool`."
+    if (
+        not isinstance(answer, list | tuple | np.ndarray)
+        or len(answer) != 2
+        or np.ndim(answer[0]) == 1
+    ):
+        return (
+            None,
+            "Return two things: the table and the tool matrix, as in `return modified, tool`.",
+        )
     table, problem = as_table(answer[0], n)
     if problem:
         return None, problem
@@ -274,7 +392,10 @@ def as_modified(answer, n):
     except (TypeError, ValueError):
         return None, "The tool should be a 4×4 matrix of numbers."
     if tool.shape != (4, 4) or not np.isfinite(tool).all():
-        return None, f"The tool should be a 4×4 matrix of numbers; yours has the shape {tool.shape}."
+        return (
+            None,
+            f"The tool should be a 4×4 matrix of numbers; yours has the shape {tool.shape}.",
+        )
     return np.array([last_frame(table, q, "modified") @ tool for q in postures(n)]), None
 
 
@@ -288,37 +409,68 @@ def compare_modified(answer, expected, args):
     if not off.any():
         return None
     if not off[1 : n + 1].any() or not off[0]:
-        return "Some postures agree with the standard table, but not all: the last row or the tool hides a joint's own screw."
-    return "Your table, read as modified, and with your tool, does not put the tool where the standard table has it (at q = 0)."
+        return (
+            "Some postures agree with the standard table, but not all: the last row or the tool"
+            " hides a joint's own screw."
+        )
+    return (
+        "Your table, read as modified, and with your tool, does not put the tool where the standard"
+        " table has it (at q = 0)."
+    )
 
 
 CONVERT = Exercise(
-    "to_modified", points=2, seconds=2, cases=convert_cases, truth=convert, compare=compare_modified,
+    "to_modified",
+    points=2,
+    seconds=2,
+    cases=convert_cases,
+    truth=convert,
+    compare=compare_modified,
     alternatives=[
-        lambda table: (np.column_stack([np.vstack([[0, 0], table[:-1, :2]]), table[:, 2:]]).tolist(), by_screws("standard", *table[-1, :2], 0, 0)),
+        lambda table: (
+            np.column_stack([np.vstack([[0, 0], table[:-1, :2]]), table[:, 2:]]).tolist(),
+            by_screws("standard", *table[-1, :2], 0, 0),
+        ),
         lambda table: screws_into_tool(table, [2]),
         lambda table: screws_into_tool(table, [2, 3]),
         lambda table: [shift(table, [0, 0]), screws(*table[-1, :2], 0, 0)[0]],
     ],
     mistakes=[
-        Mistake(lambda table: (np.array(table), np.eye(4)),
-                "You gave the standard table back. Reading the same numbers in the other order is another arm: a and alpha "
-                "have to move down by one row."),
-        Mistake(lambda table: (shift(table, [0, 0]), np.eye(4)),
-                "The table is right, but the last row's a and alpha are lost: after the last joint they still move the tool. "
-                "They belong into the tool matrix."),
-        Mistake(lambda table: (shift(table, table[-1, :2]), np.eye(4)),
-                "You rolled the columns around, so the last link's a and alpha now stand before the first joint. The first row "
-                "gets zeros; the last a and alpha go into the tool."),
-        Mistake(shift_up,
-                "You moved a and alpha up. In a modified row they describe the link *before* the joint, so they move down."),
-        Mistake(lambda table: (shift(table, [0, 0, 0, 0], 4), dh_matrix(*table[-1])),
-                "You moved the whole rows down. Only a and alpha change rows; d and theta stay with their joint."),
-        Mistake(lambda table: (shift(table, [0, 0]), dh_matrix(*table[-1])),
-                "Your tool holds d and theta of the last row, which the table has already: they count twice. Only the last "
-                "a and alpha are left for the tool."),
-        Mistake(lambda table: (shift(table, [0, 0]), np.linalg.inv(dh_matrix(*table[-1, :2], 0, 0))),
-                "Your tool is the inverse of the right one: it takes the last a and alpha back instead of adding them."),
+        Mistake(
+            lambda table: (np.array(table), np.eye(4)),
+            "You gave the standard table back. Reading the same numbers in the other order is"
+            " another arm: a and alpha have to move down by one row.",
+        ),
+        Mistake(
+            lambda table: (shift(table, [0, 0]), np.eye(4)),
+            "The table is right, but the last row's a and alpha are lost: after the last joint they"
+            " still move the tool. They belong into the tool matrix.",
+        ),
+        Mistake(
+            lambda table: (shift(table, table[-1, :2]), np.eye(4)),
+            "You rolled the columns around, so the last link's a and alpha now stand before the"
+            " first joint. The first row gets zeros; the last a and alpha go into the tool.",
+        ),
+        Mistake(
+            shift_up,
+            "You moved a and alpha up. In a modified row they describe the link *before* the joint,"
+            " so they move down.",
+        ),
+        Mistake(
+            lambda table: (shift(table, [0, 0, 0, 0], 4), dh_matrix(*table[-1])),
+            "You moved the whole rows down. Only a and alpha change rows; d and theta stay with"
+            " their joint.",
+        ),
+        Mistake(
+            lambda table: (shift(table, [0, 0]), dh_matrix(*table[-1])),
+            "Your tool holds d and theta of the last row, which the table has already: they count"
+            " twice. Only the last a and alpha are left for the tool.",
+        ),
+        Mistake(
+            lambda table: (shift(table, [0, 0]), np.linalg.inv(dh_matrix(*table[-1, :2], 0, 0))),
+            "Your tool is the inverse of the right one: it takes the last a and alpha back instead"
+            " of adding them.",
+        ),
     ],
 )
 
@@ -344,7 +496,9 @@ def wrong_row_case(rng, row, n=4):
     while True:
         right = random_table(rng, n)
         table, column = right.copy(), int(rng.integers(4 if row == 1 else 2))
-        table[row - 1, column] += rng.choice([-1, 1]) * (rng.uniform(0.02, 0.05) if column in (0, 2) else rng.uniform(0.1, 0.3))
+        table[row - 1, column] += rng.choice([-1, 1]) * (
+            rng.uniform(0.02, 0.05) if column in (0, 2) else rng.uniform(0.1, 0.3)
+        )
         q = rng.uniform(-2.5, 2.5, (10, n))
         poses = np.array([last_frame(right, angles) for angles in q])
         poses[:, :3] += NOISE * rng.standard_normal((10, 3, 4))
@@ -360,7 +514,9 @@ def needed(table, q, poses, i):
         A = dh_matrix(*table.T[:3], table[:, 3] + angles)
         before, after = np.eye(4), np.eye(4)
         for k in range(len(table)):
-            before, after = (before @ A[k], after) if k < i else (before, after @ A[k] if k > i else after)
+            before, after = (
+                (before @ A[k], after) if k < i else (before, after @ A[k] if k > i else after)
+            )
         turn = dh_matrix(0, 0, 0, angles[i])
         found.append(np.linalg.inv(before @ turn) @ pose @ np.linalg.inv(after))
     return np.array(found)
@@ -412,33 +568,61 @@ def by_deviation(table, q, poses):
 
 
 def worst_pose_joint(table, q, poses):
-    errors = [np.linalg.norm(last_frame(table, angles)[:3, 3] - pose[:3, 3]) for angles, pose in zip(q, poses)]
+    errors = [
+        np.linalg.norm(last_frame(table, angles)[:3, 3] - pose[:3, 3])
+        for angles, pose in zip(q, poses)
+    ]
     return 1 + int(np.argmax(np.abs(q[int(np.argmax(errors))])))
 
 
 WRONG_ROW = Exercise(
-    "wrong_row", points=2, seconds=3, cases=wrong_row_cases, truth=wrong_row,
+    "wrong_row",
+    points=2,
+    seconds=3,
+    cases=wrong_row_cases,
+    truth=wrong_row,
     alternatives=[by_first_pose, by_fitting, by_deviation],
-    diagnose=lambda answer, expected, args: outside(answer, len(args[0])) or (
-        f"Row {answer:g} is not the one. Did you take the joint's own turn Rz(q) out?"),
+    diagnose=lambda answer, expected, args: (
+        outside(answer, len(args[0]))
+        or (f"Row {answer:g} is not the one. Did you take the joint's own turn Rz(q) out?")
+    ),
     mistakes=[
-        Mistake(lambda table, q, poses: wrong_row(table, q, poses) - 1,
-                "You count rows from 0, as Python does. Joints and rows are counted from 1: add one at the end."),
-        Mistake(lambda table, q, poses: wrong_row(table, q, poses) + 1,
-                "You are one row too far each time. Row i holds the step from frame i-1 to frame i, so it turns with joint i."),
-        Mistake(lambda table, q, poses: 1,
-                "You always say row 1. With a single pose every row can be repaired so that it fits, and the first one wins. "
-                "Here only one row can be repaired by the *same* matrix in all ten postures."),
-        Mistake(lambda table, q, poses: len(table),
-                "You always blame the last row, because the tool is where the error shows. But an error in any row shows there."),
-        Mistake(lambda table, q, poses: len(table) + 1 - wrong_row(table, q, poses),
-                "You count from the tool. Row 1 is the one at the base."),
-        Mistake(worst_pose_joint,
-                "You blame the joint that is turned furthest where the tool is worst. How far a joint is turned says nothing "
-                "about its row: a wrong alpha, a or d is there at q = 0 too."),
-        Mistake(lambda table, q, poses: 1 + int(np.argmax(spreads(table, q, poses))),
-                "You take the row whose repair changes most from posture to posture. It is the other way round: a row that is "
-                "really wrong is wrong by the same constant matrix in every posture."),
+        Mistake(
+            lambda table, q, poses: wrong_row(table, q, poses) - 1,
+            "You count rows from 0, as Python does. Joints and rows are counted from 1: add one at"
+            " the end.",
+        ),
+        Mistake(
+            lambda table, q, poses: wrong_row(table, q, poses) + 1,
+            "You are one row too far each time. Row i holds the step from frame i-1 to frame i, so"
+            " it turns with joint i.",
+        ),
+        Mistake(
+            lambda table, q, poses: 1,
+            "You always say row 1. With a single pose every row can be repaired so that it fits,"
+            " and the first one wins. Here only one row can be repaired by the *same* matrix in all"
+            " ten postures.",
+        ),
+        Mistake(
+            lambda table, q, poses: len(table),
+            "You always blame the last row, because the tool is where the error shows. But an error"
+            " in any row shows there.",
+        ),
+        Mistake(
+            lambda table, q, poses: len(table) + 1 - wrong_row(table, q, poses),
+            "You count from the tool. Row 1 is the one at the base.",
+        ),
+        Mistake(
+            worst_pose_joint,
+            "You blame the joint that is turned furthest where the tool is worst. How far a joint"
+            " is turned says nothing about its row: a wrong alpha, a or d is there at q = 0 too.",
+        ),
+        Mistake(
+            lambda table, q, poses: 1 + int(np.argmax(spreads(table, q, poses))),
+            "You take the row whose repair changes most from posture to posture. It is the other"
+            " way round: a row that is really wrong is wrong by the same constant matrix in every"
+            " posture.",
+        ),
     ],
 )
 
@@ -449,11 +633,16 @@ WRONG_ROW = Exercise(
 def pair_cases(rng):
     """Two tables of one arm, whose last link ends on its joint's axis, in either order, and one measured pose."""
     plain = np.array([[0.1, PI / 2, 0.3, 0], [0.4, 0, 0, 0.2], [0, 0, 0.1, 0]])
-    turntable = np.array([[0, 0, 0.2, 0.5], [0.3, PI / 2, 0.1, 0], [0.25, 0.0, 0, 0.4], [0, 0, 0.1, 0]])
-    roll = np.array([[0.2, PI / 2, 0.3, 0.1], [0.3, -PI / 2, 0, 0.3], [0, 0, 0.1, 0.2], [0, 0, 0.1, 0]])
+    turntable = np.array(
+        [[0, 0, 0.2, 0.5], [0.3, PI / 2, 0.1, 0], [0.25, 0.0, 0, 0.4], [0, 0, 0.1, 0]]
+    )
+    roll = np.array(
+        [[0.2, PI / 2, 0.3, 0.1], [0.3, -PI / 2, 0, 0.3], [0, 0, 0.1, 0.2], [0, 0, 0.1, 0]]
+    )
     pairs = [(plain, True), (turntable, False), (roll, False), (turntable, True), (roll, True)]
     return [pair_case(rng, *pair) for pair in pairs] + [
-        trap_case(rng, k, bool(first)) for k, first in enumerate(rng.permutation([True, False] * 6))]
+        trap_case(rng, k, bool(first)) for k, first in enumerate(rng.permutation([True, False] * 6))
+    ]
 
 
 def pair_case(rng, standard, modified_first):
@@ -469,7 +658,9 @@ def trap_case(rng, k, modified_first):
     while True:
         table = random_table(rng, 4)
         table[-1, :2] = 0
-        table[k // 2 % 4, :2] = 0  # in turn: the first two axes coincide, others do, the last two do, no more
+        table[k // 2 % 4, :2] = (
+            0  # in turn: the first two axes coincide, others do, the last two do, no more
+        )
         case = pair_case(rng, table, modified_first)
         if trap(*case) != which_is_modified(*case):
             return case
@@ -504,32 +695,59 @@ def q_for_theta(table_1, table_2, q, T):
 
 
 PAIR = Exercise(
-    "which_is_modified", points=1, seconds=2, cases=pair_cases, truth=which_is_modified,
+    "which_is_modified",
+    points=1,
+    seconds=2,
+    cases=pair_cases,
+    truth=which_is_modified,
     alternatives=[
-        lambda table_1, table_2, q, T: 1 + int(np.argmax(misfits("standard", table_1, table_2, q, T))),
-        lambda table_1, table_2, q, T: 2.0 if np.allclose(table_1[:-1, :2], table_2[1:, :2]) else 1.0,
-        lambda table_1, table_2, q, T: 1 if np.allclose(frames(table_1, q, "modified")[-1], T) else 2,
+        lambda table_1, table_2, q, T: (
+            1 + int(np.argmax(misfits("standard", table_1, table_2, q, T)))
+        ),
+        lambda table_1, table_2, q, T: (
+            2.0 if np.allclose(table_1[:-1, :2], table_2[1:, :2]) else 1.0
+        ),
+        lambda table_1, table_2, q, T: (
+            1 if np.allclose(frames(table_1, q, "modified")[-1], T) else 2
+        ),
     ],
     diagnose=lambda answer, expected, args: outside(answer, 2),
     mistakes=[
-        Mistake(lambda table_1, table_2, q, T: 3 - which_is_modified(table_1, table_2, q, T),
-                "You have the two names the wrong way round: you found the standard one. Standard rows turn about z first, modified rows about x first."),
-        Mistake(lambda table_1, table_2, q, T: which_is_modified(table_1, table_2, q, T) - 1,
-                "You count the tables from 0. Expected 1 or 2."),
-        Mistake(starts_with_zeros,
-                "You look for zeros in the first row. A modified table of an arm often starts so, but a standard one may too, "
-                "when the first two axes coincide. Only the pose tells."),
-        Mistake(without_q,
-                "You compare with the arm at q = 0, but the pose was measured at the given q. Add q to the column theta."),
-        Mistake(ends_with_zeros,
-                "You look for zeros in the last row. Standard tables often end so, but a modified one may too, when the last "
-                "two axes coincide. Only the pose tells."),
-        Mistake(q_for_theta,
-                "You put q in the place of theta. The column theta is the joint's offset: the angle is theta + q."),
-        Mistake(lambda table_1, table_2, q, T: 1,
-                "You always say 1. Does your code look at the tables?"),
-        Mistake(lambda table_1, table_2, q, T: 2,
-                "You always say 2. Does your code look at the tables?"),
+        Mistake(
+            lambda table_1, table_2, q, T: 3 - which_is_modified(table_1, table_2, q, T),
+            "You have the two names the wrong way round: you found the standard one. Standard rows"
+            " turn about z first, modified rows about x first.",
+        ),
+        Mistake(
+            lambda table_1, table_2, q, T: which_is_modified(table_1, table_2, q, T) - 1,
+            "You count the tables from 0. Expected 1 or 2.",
+        ),
+        Mistake(
+            starts_with_zeros,
+            "You look for zeros in the first row. A modified table of an arm often starts so, but a"
+            " standard one may too, when the first two axes coincide. Only the pose tells.",
+        ),
+        Mistake(
+            without_q,
+            "You compare with the arm at q = 0, but the pose was measured at the given q. Add q to"
+            " the column theta.",
+        ),
+        Mistake(
+            ends_with_zeros,
+            "You look for zeros in the last row. Standard tables often end so, but a modified one"
+            " may too, when the last two axes coincide. Only the pose tells.",
+        ),
+        Mistake(
+            q_for_theta,
+            "You put q in the place of theta. The column theta is the joint's offset: the angle is"
+            " theta + q.",
+        ),
+        Mistake(
+            lambda table_1, table_2, q, T: 1, "You always say 1. Does your code look at the tables?"
+        ),
+        Mistake(
+            lambda table_1, table_2, q, T: 2, "You always say 2. Does your code look at the tables?"
+        ),
     ],
 )
 

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from course_lib.check import Exercise, Mistake
 
 FULL_TURN = 2 * np.pi + 1e-3
-LARGEST = 200_000               # characters of an answer
+LARGEST = 200_000  # characters of an answer
 
 
 def words(values):
@@ -41,28 +41,55 @@ def origin(element):
 
 def sound_arm(rng):
     """Joints and masses of an arm that has nothing wrong, with some numbers that only look wrong."""
-    degrees = np.column_stack([rng.choice([-90, -45, 30, 60, 90, 120], 4), rng.choice([0, 0, 30, 45], 4), rng.choice([-5, -3, 3, 5], 4)])
-    degrees[3] = 0, 270, 0                                                       # sound: 4.71 rad
+    degrees = np.column_stack(
+        [
+            rng.choice([-90, -45, 30, 60, 90, 120], 4),
+            rng.choice([0, 0, 30, 45], 4),
+            rng.choice([-5, -3, 3, 5], 4),
+        ]
+    )
+    degrees[3] = 0, 270, 0  # sound: 4.71 rad
     xyz = rng.choice([0.0, 0.08, 0.15, 0.25, 0.4], (4, 3))
     xyz[:, 2] += 0.05
-    xyz[0, 0] = rng.choice([1.2, 2.5])                                           # sound: a long arm
+    xyz[0, 0] = rng.choice([1.2, 2.5])  # sound: a long arm
     limits = np.column_stack([-rng.integers(30, 90, 4), rng.integers(95, 170, 4)])
-    limits[1] = -350, 350                                                        # sound: almost a full turn each way
-    return {"rpy": np.radians(degrees), "xyz": xyz, "axis": np.eye(3)[rng.integers(0, 3, 4)] * rng.choice([-1, 1], (4, 1)),
-            "limits": np.radians(limits), "mass": rng.uniform(0.5, 6, 4).round(2), "order": rng.permutation(4)}
+    limits[1] = -350, 350  # sound: almost a full turn each way
+    return {
+        "rpy": np.radians(degrees),
+        "xyz": xyz,
+        "axis": np.eye(3)[rng.integers(0, 3, 4)] * rng.choice([-1, 1], (4, 1)),
+        "limits": np.radians(limits),
+        "mass": rng.uniform(0.5, 6, 4).round(2),
+        "order": rng.permutation(4),
+    }
 
 
 def write(arm):
     """The arm's text: four links behind the base, the joints in any order."""
     lines = ['<?xml version="1.0"?>', '<robot name="found_on_a_disk">', '  <link name="base"/>']
     for i, mass in enumerate(arm["mass"]):
-        lines += [f'  <link name="link_{i + 1}">', '    <inertial>', '      <origin xyz="0.1 0 0"/>', f'      <mass value="{mass:g}"/>',
-                  '      <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/>', '    </inertial>', '  </link>']
+        lines += [
+            f'  <link name="link_{i + 1}">',
+            "    <inertial>",
+            '      <origin xyz="0.1 0 0"/>',
+            f'      <mass value="{mass:g}"/>',
+            '      <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/>',
+            "    </inertial>",
+            "  </link>",
+        ]
     for i in arm["order"]:
-        lines += [f'  <joint name="joint_{i + 1}" type="revolute">', f'    <parent link="{"base" if i == 0 else f"link_{i}"}"/>',
-                  f'    <child link="link_{i + 1}"/>', f'    <origin xyz="{words(arm["xyz"][i])}" rpy="{words(arm["rpy"][i])}"/>',
-                  f'    <axis xyz="{words(arm["axis"][i])}"/>',
-                  f'    <limit lower="{arm["limits"][i][0]:.10g}" upper="{arm["limits"][i][1]:.10g}" effort="40" velocity="2"/>', '  </joint>']
+        lines += [
+            f'  <joint name="joint_{i + 1}" type="revolute">',
+            f'    <parent link="{"base" if i == 0 else f"link_{i}"}"/>',
+            f'    <child link="link_{i + 1}"/>',
+            f'    <origin xyz="{words(arm["xyz"][i])}" rpy="{words(arm["rpy"][i])}"/>',
+            f'    <axis xyz="{words(arm["axis"][i])}"/>',
+            (
+                f'    <limit lower="{arm["limits"][i][0]:.10g}" upper="{arm["limits"][i][1]:.10g}"'
+                ' effort="40" velocity="2"/>'
+            ),
+            "  </joint>",
+        ]
     return "\n".join([*lines, "</robot>"])
 
 
@@ -135,11 +162,13 @@ def mend_mass(robot):
 
 def mender(*steps):
     """A function from text to text that takes these steps."""
+
     def mend(text):
         robot = ElementTree.fromstring(text)
         for step in steps:
             step(robot)
         return ElementTree.tostring(robot, encoding="unicode")
+
     return mend
 
 
@@ -179,7 +208,10 @@ def by_words(text):
             parts[3] = words(np.radians(rpy) if np.abs(rpy).max() > 6.3 else rpy)
         elif "<limit" in line:
             pair = np.array([parts[1], parts[3]], float)
-            parts[1], parts[3] = (f"{value:.12g}" for value in sorted(np.radians(pair) if np.abs(pair).max() > 6.3 else pair))
+            parts[1], parts[3] = (
+                f"{value:.12g}"
+                for value in sorted(np.radians(pair) if np.abs(pair).max() > 6.3 else pair)
+            )
         elif "<mass" in line:
             parts[1] = parts[1].replace("-", "")
         lines.append('"'.join(parts))
@@ -194,14 +226,26 @@ def content(text):
         raise ValueError("The text is far longer than the file was.")
     try:
         robot = fromstring(text)
-    except Exception as error:              # whatever a learner's text makes the parser say
+    except Exception as error:  # whatever a learner's text makes the parser say
         raise ValueError(f"The text is no XML any more: {str(error)[:80]}.") from None
     joints, masses = {}, {}
     for joint in robot.findall("joint"):
         limit = joint.find("limit")
-        ends = tuple((joint.find(role).get("link") if joint.find(role) is not None else None) for role in ("parent", "child"))
-        pair = np.array([float(limit.get(key, 0)) for key in ("lower", "upper")]) if limit is not None else np.zeros(2)
-        joints[joint.get("name")] = (joint.get("type"), *ends), origin(joint), three(joint, "axis", "xyz", "1 0 0"), pair
+        ends = tuple(
+            (joint.find(role).get("link") if joint.find(role) is not None else None)
+            for role in ("parent", "child")
+        )
+        pair = (
+            np.array([float(limit.get(key, 0)) for key in ("lower", "upper")])
+            if limit is not None
+            else np.zeros(2)
+        )
+        joints[joint.get("name")] = (
+            (joint.get("type"), *ends),
+            origin(joint),
+            three(joint, "axis", "xyz", "1 0 0"),
+            pair,
+        )
     for link in robot.findall("link"):
         mass = link.find("inertial/mass")
         masses[link.get("name")] = None if mass is None else float(mass.get("value"))
@@ -213,7 +257,11 @@ def same_file(answer, expected, args):
     try:
         (joints, masses), (right, right_masses) = content(answer), content(expected)
     except ValueError as error:
-        return str(error) if str(error)[:4] in ("The ", "Expe") else f"A number can't be read: {str(error)[:60]}."
+        return (
+            str(error)
+            if str(error)[:4] in ("The ", "Expe")
+            else f"A number can't be read: {str(error)[:60]}."
+        )
     if set(joints) != set(right) or set(masses) != set(right_masses):
         return "Joints or links have got lost, or new names have come in."
     for name, (kind, T, axis, pair) in right.items():
@@ -227,32 +275,78 @@ def same_file(answer, expected, args):
             return f"The axis of {name} has changed; it was right."
         if np.abs(joints[name][3] - pair).max() > 1e-6:
             return f"The limits of {name} are not right: {words(joints[name][3].round(4))} rad."
-    wrong = [name for name, mass in right_masses.items() if (mass is None) != (masses[name] is None) or mass is not None and abs(masses[name] - mass) > 1e-6]
+    wrong = [
+        name
+        for name, mass in right_masses.items()
+        if (mass is None) != (masses[name] is None)
+        or mass is not None
+        and abs(masses[name] - mass) > 1e-6
+    ]
     return f"The mass of {wrong[0]} is not right." if wrong else None
 
 
 MEND = Exercise(
-    "mend", points=3, seconds=3, cases=broken_files, truth=mend, compare=same_file,
-    alternatives=[by_words, mender(mend_mass, mend_limits, mend_xyz, mend_rpy),
-                  lambda text: '<?xml version="1.0"?>\n<!-- mended -->\n' + mend(text)],
+    "mend",
+    points=3,
+    seconds=3,
+    cases=broken_files,
+    truth=mend,
+    compare=same_file,
+    alternatives=[
+        by_words,
+        mender(mend_mass, mend_limits, mend_xyz, mend_rpy),
+        lambda text: '<?xml version="1.0"?>\n<!-- mended -->\n' + mend(text),
+    ],
     mistakes=[
         Mistake(lambda text: text, "You return the file as it came. Every file has three faults."),
-        Mistake(mender(large_angle_only, mend_xyz, mend_limits, mend_mass),
-                "You convert only the angles beyond a full turn. But whoever writes one angle of an origin in degrees writes all three so: "
-                "in `120 0 5`, the 5 is five degrees."),
-        Mistake(mender(beyond_pi, mend_xyz, mend_limits, mend_mass),
-                "You convert an angle of 4.71 rad, which is 270° and sound. Only beyond a full turn, 2π, is it certain."),
-        Mistake(mender(mend_rpy, beyond_a_metre, mend_limits, mend_mass),
-                "You take lengths of 1.2 m or 2.5 m for millimetres. That is a long arm, but possible. Millimetres are in the tens or more."),
-        Mistake(mender(mend_rpy, mend_xyz, lambda robot: mend_limits(robot, negated), mend_mass),
-                "Where lower lies above upper you change the signs. They were swapped: -30 … 100 came as 100 … -30, not as 30 … -100."),
-        Mistake(mender(mend_rpy, mend_xyz, lambda robot: mend_limits(robot, largest=np.pi + 1e-3), mend_mass),
-                "You convert a limit of 6.1 rad. A joint may turn almost a full turn each way; degrees are larger than 2π."),
-        Mistake(mender(mend_rpy, mend_xyz, mend_mass), "You leave the limits alone. Some are in degrees, some have lower above upper."),
-        Mistake(mender(mend_rpy, mend_xyz, lambda robot: mend_limits(robot, lambda pair: pair), mend_mass),
-                "Limits in degrees are mended, but some joints still have lower above upper."),
-        Mistake(mender(mend_rpy, mend_xyz, mend_limits), "Everything is mended but the masses: a minus sign is left."),
-        Mistake(mender(mend_rpy, mend_limits, mend_mass), "Everything is mended but the xyz: a joint is still hundreds of metres away."),
+        Mistake(
+            mender(large_angle_only, mend_xyz, mend_limits, mend_mass),
+            "You convert only the angles beyond a full turn. But whoever writes one angle of an"
+            " origin in degrees writes all three so: in `120 0 5`, the 5 is five degrees.",
+        ),
+        Mistake(
+            mender(beyond_pi, mend_xyz, mend_limits, mend_mass),
+            "You convert an angle of 4.71 rad, which is 270° and sound. Only beyond a full turn,"
+            " 2π, is it certain.",
+        ),
+        Mistake(
+            mender(mend_rpy, beyond_a_metre, mend_limits, mend_mass),
+            "You take lengths of 1.2 m or 2.5 m for millimetres. That is a long arm, but possible."
+            " Millimetres are in the tens or more.",
+        ),
+        Mistake(
+            mender(mend_rpy, mend_xyz, lambda robot: mend_limits(robot, negated), mend_mass),
+            "Where lower lies above upper you change the signs. They were swapped: -30 … 100 came"
+            " as 100 … -30, not as 30 … -100.",
+        ),
+        Mistake(
+            mender(
+                mend_rpy,
+                mend_xyz,
+                lambda robot: mend_limits(robot, largest=np.pi + 1e-3),
+                mend_mass,
+            ),
+            "You convert a limit of 6.1 rad. A joint may turn almost a full turn each way; degrees"
+            " are larger than 2π.",
+        ),
+        Mistake(
+            mender(mend_rpy, mend_xyz, mend_mass),
+            "You leave the limits alone. Some are in degrees, some have lower above upper.",
+        ),
+        Mistake(
+            mender(
+                mend_rpy, mend_xyz, lambda robot: mend_limits(robot, lambda pair: pair), mend_mass
+            ),
+            "Limits in degrees are mended, but some joints still have lower above upper.",
+        ),
+        Mistake(
+            mender(mend_rpy, mend_xyz, mend_limits),
+            "Everything is mended but the masses: a minus sign is left.",
+        ),
+        Mistake(
+            mender(mend_rpy, mend_limits, mend_mass),
+            "Everything is mended but the xyz: a joint is still hundreds of metres away.",
+        ),
     ],
 )
 
@@ -261,15 +355,26 @@ MEND = Exercise(
 
 
 def link_text(mass, radius, length, xyz, rpy):
-    return (f'<link name="forearm">\n  <visual>\n    <origin xyz="{words(xyz)}" rpy="{words(rpy)}"/>\n'
-            f'    <geometry><cylinder radius="{radius:g}" length="{length:g}"/></geometry>\n  </visual>\n'
-            f'  <inertial>\n    <mass value="{mass:g}"/>\n  </inertial>\n</link>')
+    return (
+        f'<link name="forearm">\n  <visual>\n    <origin xyz="{words(xyz)}" rpy="{words(rpy)}"/>\n '
+        f'   <geometry><cylinder radius="{radius:g}" length="{length:g}"/></geometry>\n '
+        f' </visual>\n  <inertial>\n    <mass value="{mass:g}"/>\n  </inertial>\n</link>'
+    )
 
 
 def link_cases(rng):
-    simple = [link_text(1.5, 0.04, 0.25, (0, 0, 0.125), (0, 0, 0)), link_text(2, 0.05, 0.3, (0.15, 0, 0), (0, np.pi / 2, 0))]
-    random = [link_text(*rng.uniform((0.5, 0.02, 0.1), (5, 0.08, 0.4)).round(4), rng.uniform(-0.3, 0.3, 3).round(4), rng.uniform(-1.4, 1.4, 3).round(4))
-              for _ in range(5)]
+    simple = [
+        link_text(1.5, 0.04, 0.25, (0, 0, 0.125), (0, 0, 0)),
+        link_text(2, 0.05, 0.3, (0.15, 0, 0), (0, np.pi / 2, 0)),
+    ]
+    random = [
+        link_text(
+            *rng.uniform((0.5, 0.02, 0.1), (5, 0.08, 0.4)).round(4),
+            rng.uniform(-0.3, 0.3, 3).round(4),
+            rng.uniform(-1.4, 1.4, 3).round(4),
+        )
+        for _ in range(5)
+    ]
     return [(text,) for text in simple + random]
 
 
@@ -277,8 +382,13 @@ def read_link(text):
     """mass, radius, length, xyz, rpy of a link."""
     link = ElementTree.fromstring(text)
     cylinder, visual = link.find("visual/geometry/cylinder"), link.find("visual")
-    return (float(link.find("inertial/mass").get("value")), float(cylinder.get("radius")), float(cylinder.get("length")),
-            three(visual, "origin", "xyz"), three(visual, "origin", "rpy"))
+    return (
+        float(link.find("inertial/mass").get("value")),
+        float(cylinder.get("radius")),
+        float(cylinder.get("length")),
+        three(visual, "origin", "xyz"),
+        three(visual, "origin", "rpy"),
+    )
 
 
 def own_moments(mass, radius, length):
@@ -292,12 +402,16 @@ def link_inertia(text):
     return xyz, R @ own_moments(mass, radius, length) @ R.T
 
 
-def variant(moments=own_moments, turn=turn_of, com=lambda xyz: xyz, after=lambda I, m, xyz: I, flip=False):
+def variant(
+    moments=own_moments, turn=turn_of, com=lambda xyz: xyz, after=lambda I, m, xyz: I, flip=False
+):
     """`link_inertia` with one thing done otherwise."""
+
     def answer(text):
         mass, radius, length, xyz, rpy = read_link(text)
         R = turn(rpy).T if flip else turn(rpy)
         return com(xyz), after(R @ moments(mass, radius, length) @ R.T, mass, xyz)
+
     return answer
 
 
@@ -315,7 +429,11 @@ def two_parts(answer):
         return None, "Expected numbers only."
     if com.shape != (3,) or tensor.shape != (3, 3):
         return None, f"Expected the shapes (3,) and (3, 3), got {com.shape} and {tensor.shape}."
-    return ((com, tensor), None) if np.isfinite(com).all() and np.isfinite(tensor).all() else (None, "There is a NaN or an infinite number in it.")
+    return (
+        ((com, tensor), None)
+        if np.isfinite(com).all() and np.isfinite(tensor).all()
+        else (None, "There is a NaN or an infinite number in it.")
+    )
 
 
 def same_inertia(answer, expected, args):
@@ -324,35 +442,88 @@ def same_inertia(answer, expected, args):
         return problem
     (com, tensor), (right_com, right) = parts, two_parts(expected)[0]
     if np.abs(com - right_com).max() > 1e-8:
-        return "The centre of mass is not right: where is the middle of the cylinder, in the link's frame?"
+        return (
+            "The centre of mass is not right: where is the middle of the cylinder, in the link's"
+            " frame?"
+        )
     if np.abs(tensor - right).max() < 1e-9:
         return None
-    same = np.abs(np.linalg.eigvalsh((tensor + tensor.T) / 2) - np.linalg.eigvalsh(right)).max() < 1e-9
-    return ("The three principal moments are right, but the tensor is turned the wrong way." if same
-            else "The principal moments, which no turn can change, are not those of this cylinder.")
+    same = (
+        np.abs(np.linalg.eigvalsh((tensor + tensor.T) / 2) - np.linalg.eigvalsh(right)).max() < 1e-9
+    )
+    return (
+        "The three principal moments are right, but the tensor is turned the wrong way."
+        if same
+        else "The principal moments, which no turn can change, are not those of this cylinder."
+    )
 
 
 INERTIA = Exercise(
-    "link_inertia", points=2, seconds=2, cases=link_cases, truth=link_inertia, compare=same_inertia,
+    "link_inertia",
+    points=2,
+    seconds=2,
+    cases=link_cases,
+    truth=link_inertia,
+    compare=same_inertia,
     alternatives=[
-        variant(moments=lambda m, r, l: m / 12 * np.diag([3 * r**2 + l**2, 3 * r**2 + l**2, 6 * r**2])),
-        lambda text: (lambda m, r, l, xyz, rpy, u: (xyz.tolist(), (m * (r**2 / 4 + l**2 / 12) * (np.eye(3) - np.outer(u, u)) + m * r**2 / 2 * np.outer(u, u)).tolist()))(
-            *read_link(text), turn_of(read_link(text)[4])[:, 2]),
+        variant(
+            moments=lambda m, r, l: m / 12 * np.diag([3 * r**2 + l**2, 3 * r**2 + l**2, 6 * r**2])
+        ),
+        lambda text: (
+            lambda m, r, l, xyz, rpy, u: (
+                xyz.tolist(),
+                (
+                    m * (r**2 / 4 + l**2 / 12) * (np.eye(3) - np.outer(u, u))
+                    + m * r**2 / 2 * np.outer(u, u)
+                ).tolist(),
+            )
+        )(*read_link(text), turn_of(read_link(text)[4])[:, 2]),
         variant(turn=lambda rpy: Rotation.from_euler("ZYX", rpy[::-1]).as_matrix()),
     ],
     mistakes=[
-        Mistake(variant(turn=lambda rpy: np.eye(3)), "You did not turn the tensor: it is that of a cylinder along the link's z, whatever its rpy is."),
-        Mistake(variant(flip=True), "You turned the tensor the wrong way round: R takes the cylinder's axes into the link's, so it is R I Rᵀ, not Rᵀ I R."),
-        Mistake(variant(after=steiner), "You moved the tensor to the joint (Steiner). URDF's inertia is about the centre of mass, which is the cylinder's middle."),
-        Mistake(variant(com=lambda xyz: 0 * xyz), "Your centre of mass lies on the joint. It is in the middle of the cylinder, where the visual's origin is."),
-        Mistake(variant(turn=lambda rpy: Rotation.from_euler("XYZ", rpy).as_matrix()),
-                "You read rpy as turns about moving axes. In a URDF they are fixed axes: \"xyz\" in small letters."),
-        Mistake(variant(moments=lambda m, r, l: np.diag([m * l**2 / 12 + m * r**2 / 2] * 2 + [m * r**2 / 2])),
-                "Across the cylinder it is r²/4, not r²/2: only one of the two directions across counts."),
-        Mistake(variant(moments=lambda m, r, l: np.diag([m * (r**2 / 4 + l**2 / 3)] * 2 + [m * r**2 / 2])),
-                "l²/3 is about the end of the cylinder. About its middle it is l²/12."),
-        Mistake(variant(moments=lambda m, r, l: own_moments(m, r, l)[[2, 0, 1]][:, [2, 0, 1]]),
-                "You put the small moment first, as for a cylinder along its own x. URDF's cylinder lies along its own z."),
+        Mistake(
+            variant(turn=lambda rpy: np.eye(3)),
+            "You did not turn the tensor: it is that of a cylinder along the link's z, whatever its"
+            " rpy is.",
+        ),
+        Mistake(
+            variant(flip=True),
+            "You turned the tensor the wrong way round: R takes the cylinder's axes into the"
+            " link's, so it is R I Rᵀ, not Rᵀ I R.",
+        ),
+        Mistake(
+            variant(after=steiner),
+            "You moved the tensor to the joint (Steiner). URDF's inertia is about the centre of"
+            " mass, which is the cylinder's middle.",
+        ),
+        Mistake(
+            variant(com=lambda xyz: 0 * xyz),
+            "Your centre of mass lies on the joint. It is in the middle of the cylinder, where the"
+            " visual's origin is.",
+        ),
+        Mistake(
+            variant(turn=lambda rpy: Rotation.from_euler("XYZ", rpy).as_matrix()),
+            'You read rpy as turns about moving axes. In a URDF they are fixed axes: "xyz" in small'
+            " letters.",
+        ),
+        Mistake(
+            variant(
+                moments=lambda m, r, l: np.diag([m * l**2 / 12 + m * r**2 / 2] * 2 + [m * r**2 / 2])
+            ),
+            "Across the cylinder it is r²/4, not r²/2: only one of the two directions across"
+            " counts.",
+        ),
+        Mistake(
+            variant(
+                moments=lambda m, r, l: np.diag([m * (r**2 / 4 + l**2 / 3)] * 2 + [m * r**2 / 2])
+            ),
+            "l²/3 is about the end of the cylinder. About its middle it is l²/12.",
+        ),
+        Mistake(
+            variant(moments=lambda m, r, l: own_moments(m, r, l)[[2, 0, 1]][:, [2, 0, 1]]),
+            "You put the small moment first, as for a cylinder along its own x. URDF's cylinder"
+            " lies along its own z.",
+        ),
     ],
 )
 
@@ -361,12 +532,20 @@ INERTIA = Exercise(
 
 
 def tensor_text(I):
-    return f'<inertia ixx="{I[0, 0]:.9g}" ixy="{I[0, 1]:.9g}" ixz="{I[0, 2]:.9g}" iyy="{I[1, 1]:.9g}" iyz="{I[1, 2]:.9g}" izz="{I[2, 2]:.9g}"/>'
+    return (
+        f'<inertia ixx="{I[0, 0]:.9g}" ixy="{I[0, 1]:.9g}" ixz="{I[0, 2]:.9g}" iyy="{I[1, 1]:.9g}"'
+        f' iyz="{I[1, 2]:.9g}" izz="{I[2, 2]:.9g}"/>'
+    )
 
 
-KINDS = {                                           # principal moments, turned or not
-    "sound": (0.02, 0.03, 0.04), "slim": (0.0004, 0.05, 0.0502), "plate": (0.02, 0.03, 0.0499),
-    "triangle": (0.01, 0.012, 0.04), "minus": (-0.01, 0.03, 0.035), "two_minus": (-0.01, -0.012, 0.03)}
+KINDS = {  # principal moments, turned or not
+    "sound": (0.02, 0.03, 0.04),
+    "slim": (0.0004, 0.05, 0.0502),
+    "plate": (0.02, 0.03, 0.0499),
+    "triangle": (0.01, 0.012, 0.04),
+    "minus": (-0.01, 0.03, 0.035),
+    "two_minus": (-0.01, -0.012, 0.03),
+}
 
 
 def rule_file(rng, kinds):
@@ -376,25 +555,40 @@ def rule_file(rng, kinds):
     for name, (kind, turned) in zip(names, kinds):
         R = Rotation.random(rng=rng).as_matrix() if turned else np.eye(3)[rng.permutation(3)]
         I = rng.uniform(0.5, 2) * R @ np.diag(KINDS[kind]) @ R.T
-        links.append(f'  <link name="{name}"><inertial><mass value="{rng.uniform(1, 4):.2f}"/>{tensor_text(I)}</inertial></link>')
+        links.append(
+            f'  <link name="{name}"><inertial><mass'
+            f' value="{rng.uniform(1, 4):.2f}"/>{tensor_text(I)}</inertial></link>'
+        )
     return '<robot name="parts">\n' + "\n".join(links) + "\n</robot>"
 
 
 def slanted_file(rng):
     """Diagonals that look sound, with off-diagonals that make them impossible."""
-    hidden = np.array([[0.03, 0.029, 0], [0.029, 0.03, 0], [0, 0, 0.03]])            # 0.001, 0.03, 0.059
-    beyond = np.array([[0.03, 0.035, 0], [0.035, 0.03, 0], [0, 0, 0.03]])            # -0.005
-    links = [f'<link name="part_{name}"><inertial><mass value="2"/>{tensor_text(I)}</inertial></link>'
-             for name, I in zip(rng.permutation(list("abc")), (hidden, beyond, np.diag([0.03, 0.03, 0.03])))]
+    hidden = np.array([[0.03, 0.029, 0], [0.029, 0.03, 0], [0, 0, 0.03]])  # 0.001, 0.03, 0.059
+    beyond = np.array([[0.03, 0.035, 0], [0.035, 0.03, 0], [0, 0, 0.03]])  # -0.005
+    links = [
+        f'<link name="part_{name}"><inertial><mass value="2"/>{tensor_text(I)}</inertial></link>'
+        for name, I in zip(
+            rng.permutation(list("abc")), (hidden, beyond, np.diag([0.03, 0.03, 0.03]))
+        )
+    ]
     return '<robot name="slanted">\n' + "\n".join(links) + "\n</robot>"
 
 
 def rule_files(rng):
-    plain = rule_file(rng, [("sound", False), ("triangle", False), ("slim", False), ("minus", False)])
-    turned = rule_file(rng, [("triangle", True), ("plate", True), ("minus", True), ("slim", True), ("two_minus", True)])
+    plain = rule_file(
+        rng, [("sound", False), ("triangle", False), ("slim", False), ("minus", False)]
+    )
+    turned = rule_file(
+        rng,
+        [("triangle", True), ("plate", True), ("minus", True), ("slim", True), ("two_minus", True)],
+    )
     sound = rule_file(rng, [("sound", True), ("plate", False), ("slim", True)])
     kinds = list(KINDS)
-    random = [rule_file(rng, [(kinds[k], bool(rng.integers(2))) for k in rng.integers(0, len(kinds), 6)]) for _ in range(4)]
+    random = [
+        rule_file(rng, [(kinds[k], bool(rng.integers(2))) for k in rng.integers(0, len(kinds), 6)])
+        for _ in range(4)
+    ]
     return [(text,) for text in (plain, turned, slanted_file(rng), sound, *random)]
 
 
@@ -404,7 +598,9 @@ def tensors(text):
     for link in ElementTree.fromstring(text).iter("link"):
         node = link.find("inertial/inertia")
         if node is not None:
-            xx, xy, xz, yy, yz, zz = (float(node.get(key)) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+            xx, xy, xz, yy, yz, zz = (
+                float(node.get(key)) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+            )
             found.append((link.get("name"), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])))
     return found
 
@@ -428,31 +624,96 @@ def same_names(answer, expected, args):
     missed, extra = sorted(set(expected) - set(answer)), sorted(set(answer) - set(expected))
     if missed:
         return f"Not found: {', '.join(missed)}."
-    return f"Named although they are possible: {', '.join(extra)}." if extra else "A name comes twice." if len(answer) > len(expected) else None
+    return (
+        f"Named although they are possible: {', '.join(extra)}."
+        if extra
+        else "A name comes twice."
+        if len(answer) > len(expected)
+        else None
+    )
 
 
 RULE = Exercise(
-    "impossible_inertias", points=2, seconds=2, cases=rule_files, truth=impossible, compare=same_names,
+    "impossible_inertias",
+    points=2,
+    seconds=2,
+    cases=rule_files,
+    truth=impossible,
+    compare=same_names,
     alternatives=[
-        named(lambda I: np.linalg.eigvalsh(np.trace(I) / 2 * np.eye(3) - I).min() < -1e-8 or np.linalg.eigvalsh(I).min() <= 0),
-        named(lambda I: breaks(np.linalg.svd(I)[1] * np.sign(np.diag(np.linalg.svd(I)[0].T @ np.linalg.svd(I)[2].T)))),
+        named(
+            lambda I: (
+                np.linalg.eigvalsh(np.trace(I) / 2 * np.eye(3) - I).min() < -1e-8
+                or np.linalg.eigvalsh(I).min() <= 0
+            )
+        ),
+        named(
+            lambda I: breaks(
+                np.linalg.svd(I)[1]
+                * np.sign(np.diag(np.linalg.svd(I)[0].T @ np.linalg.svd(I)[2].T))
+            )
+        ),
         lambda text: sorted(impossible(text), reverse=True),
     ],
     mistakes=[
-        Mistake(named(lambda I: breaks(np.diag(I))),
-                "You look at ixx, iyy and izz only. With products of inertia (ixy …) the moments that count are the eigenvalues: np.linalg.eigvalsh."),
-        Mistake(named(lambda I: np.linalg.eigvalsh(I).min() <= 0), "You test that all moments are positive, but not the triangle inequality."),
-        Mistake(named(lambda I: 2 * np.linalg.eigvalsh(I).max() > np.trace(I) * (1 + 1e-6) and np.linalg.eigvalsh(I).min() > 0),
-                "You test the triangle inequality, but let negative moments through."),
-        Mistake(named(lambda I: np.linalg.det(I) <= 0 or 2 * np.linalg.eigvalsh(I).max() > np.trace(I) * (1 + 1e-6) and np.linalg.det(I) <= 0),
-                "A positive determinant is not enough: two negative moments make it positive, too. And the triangle inequality is missing."),
-        Mistake(named(lambda I: np.diag(I).min() <= 0 or 2 * np.diag(I).max() > np.trace(I) * (1 + 1e-6) or np.linalg.eigvalsh(I).min() <= 0),
-                "You look for negative eigenvalues, but compare ixx, iyy and izz in the triangle inequality. It holds for the eigenvalues."),
-        Mistake(named(lambda I: breaks(np.linalg.eigvalsh(I)) or 2 * np.linalg.eigvalsh(I).max() > 0.98 * np.trace(I)),
-                "You are too strict: a thin plate comes close to the limit, and so does a slim rod. Sound links are named."),
-        Mistake(lambda text: ["base", *impossible(text)] if 'name="base"' in text else impossible(text),
-                "You name links without inertia. That may be a fault, but it is another rule: a base needs none."),
-        Mistake(lambda text: impossible(text)[:1], "You stop at the first. A checker names them all."),
+        Mistake(
+            named(lambda I: breaks(np.diag(I))),
+            "You look at ixx, iyy and izz only. With products of inertia (ixy …) the moments that"
+            " count are the eigenvalues: np.linalg.eigvalsh.",
+        ),
+        Mistake(
+            named(lambda I: np.linalg.eigvalsh(I).min() <= 0),
+            "You test that all moments are positive, but not the triangle inequality.",
+        ),
+        Mistake(
+            named(
+                lambda I: (
+                    2 * np.linalg.eigvalsh(I).max() > np.trace(I) * (1 + 1e-6)
+                    and np.linalg.eigvalsh(I).min() > 0
+                )
+            ),
+            "You test the triangle inequality, but let negative moments through.",
+        ),
+        Mistake(
+            named(
+                lambda I: (
+                    np.linalg.det(I) <= 0
+                    or 2 * np.linalg.eigvalsh(I).max() > np.trace(I) * (1 + 1e-6)
+                    and np.linalg.det(I) <= 0
+                )
+            ),
+            "A positive determinant is not enough: two negative moments make it positive, too. And"
+            " the triangle inequality is missing.",
+        ),
+        Mistake(
+            named(
+                lambda I: (
+                    np.diag(I).min() <= 0
+                    or 2 * np.diag(I).max() > np.trace(I) * (1 + 1e-6)
+                    or np.linalg.eigvalsh(I).min() <= 0
+                )
+            ),
+            "You look for negative eigenvalues, but compare ixx, iyy and izz in the triangle"
+            " inequality. It holds for the eigenvalues.",
+        ),
+        Mistake(
+            named(
+                lambda I: (
+                    breaks(np.linalg.eigvalsh(I))
+                    or 2 * np.linalg.eigvalsh(I).max() > 0.98 * np.trace(I)
+                )
+            ),
+            "You are too strict: a thin plate comes close to the limit, and so does a slim rod."
+            " Sound links are named.",
+        ),
+        Mistake(
+            lambda text: ["base", *impossible(text)] if 'name="base"' in text else impossible(text),
+            "You name links without inertia. That may be a fault, but it is another rule: a base"
+            " needs none.",
+        ),
+        Mistake(
+            lambda text: impossible(text)[:1], "You stop at the first. A checker names them all."
+        ),
     ],
 )
 
@@ -465,16 +726,28 @@ SIX = np.vstack([np.eye(3), -np.eye(3)])
 
 def three_joints(rpy, xyz, axes):
     links = ("base", "upper", "fore", "tcp")
-    joints = [f'  <joint name="{name}" type="continuous">\n    <parent link="{links[i]}"/><child link="{links[i + 1]}"/>\n'
-              f'    <origin xyz="{words(xyz[i])}" rpy="{words(rpy[i])}"/>\n    <axis xyz="{words(axes[i])}"/>\n  </joint>' for i, name in enumerate(NAMES)]
-    return '<robot name="three">\n' + "\n".join(f'  <link name="{link}"/>' for link in links) + "\n" + "\n".join(joints) + "\n</robot>"
+    joints = [
+        f'  <joint name="{name}" type="continuous">\n    <parent link="{links[i]}"/><child'
+        f' link="{links[i + 1]}"/>\n    <origin xyz="{words(xyz[i])}" rpy="{words(rpy[i])}"/>\n   '
+        f' <axis xyz="{words(axes[i])}"/>\n  </joint>'
+        for i, name in enumerate(NAMES)
+    ]
+    return (
+        '<robot name="three">\n'
+        + "\n".join(f'  <link name="{link}"/>' for link in links)
+        + "\n"
+        + "\n".join(joints)
+        + "\n</robot>"
+    )
 
 
 def tcp_poses(text, q, axis_of=None):
     """Poses (N, 4, 4) of tcp, the joints in the file's order; axis_of replaces an axis: (index, axis)."""
     T = np.tile(np.eye(4), (len(q), 1, 1))
     for i, joint in enumerate(ElementTree.fromstring(text).findall("joint")):
-        axis = axis_of[1] if axis_of is not None and axis_of[0] == i else three(joint, "axis", "xyz")
+        axis = (
+            axis_of[1] if axis_of is not None and axis_of[0] == i else three(joint, "axis", "xyz")
+        )
         turn = np.tile(np.eye(4), (len(q), 1, 1))
         turn[:, :3, :3] = Rotation.from_rotvec(np.outer(np.asarray(q)[:, i], axis)).as_matrix()
         T = T @ origin(joint) @ turn
@@ -483,7 +756,12 @@ def tcp_poses(text, q, axis_of=None):
 
 def axis_cases(rng):
     cases = []
-    for i, backwards in ((1, True), (0, False), (2, True), *((rng.integers(3), rng.random() < 0.4) for _ in range(3))):
+    for i, backwards in (
+        (1, True),
+        (0, False),
+        (2, True),
+        *((rng.integers(3), rng.random() < 0.4) for _ in range(3)),
+    ):
         rpy, xyz = rng.uniform(-1.4, 1.4, (3, 3)).round(3), rng.uniform(0.1, 0.4, (3, 3)).round(3)
         axes = SIX[rng.integers(0, 6, 3)]
         q = np.vstack([np.zeros(3), rng.uniform(-2, 2, (7, 3))]).round(4)
@@ -497,7 +775,11 @@ def axis_cases(rng):
 
 def candidates(text, q, poses):
     """(misfit, index of the joint, axis) of all eighteen possible corrections, the best first."""
-    fits = [(float(np.abs(tcp_poses(text, q, (i, axis)) - poses).max()), i, axis) for i in range(3) for axis in SIX]
+    fits = [
+        (float(np.abs(tcp_poses(text, q, (i, axis)) - poses).max()), i, axis)
+        for i in range(3)
+        for axis in SIX
+    ]
     return sorted(fits, key=lambda fit: fit[0])
 
 
@@ -521,7 +803,11 @@ def file_axis(text, name):
 
 def position_at_first(text, q, poses):
     """The best fit for a single moved posture's position."""
-    fits = [(float(np.linalg.norm(tcp_poses(text, q[:1], (i, axis))[0] - poses[0])), i, axis) for i in range(3) for axis in SIX]
+    fits = [
+        (float(np.linalg.norm(tcp_poses(text, q[:1], (i, axis))[0] - poses[0])), i, axis)
+        for i in range(3)
+        for axis in SIX
+    ]
     _, i, axis = min(fits, key=lambda fit: fit[0])
     return NAMES[i], axis
 
@@ -533,7 +819,11 @@ def by_search(text, q, poses):
     best = []
     for i in range(3):
         for start in SIX:
-            fit = least_squares(lambda u, i=i: (tcp_poses(text, q, (i, u / np.linalg.norm(u))) - poses).ravel(), start + 0.1, max_nfev=15)
+            fit = least_squares(
+                lambda u, i=i: (tcp_poses(text, q, (i, u / np.linalg.norm(u))) - poses).ravel(),
+                start + 0.1,
+                max_nfev=15,
+            )
             best.append((fit.cost, i, fit.x / np.linalg.norm(fit.x)))
     _, i, axis = min(best, key=lambda fit: fit[0])
     return NAMES[i], axis.round(3)
@@ -550,30 +840,77 @@ def same_axis(answer, expected, args):
         return "The axis should be three numbers."
     if answer[0] != expected[0]:
         return f"It is not the {answer[0][:20]}."
-    return None if np.abs(axis - np.asarray(expected[1], float)).max() < 2e-3 else f"It is the {expected[0]}, but its axis is not {words(axis.round(3))}."
+    return (
+        None
+        if np.abs(axis - np.asarray(expected[1], float)).max() < 2e-3
+        else f"It is the {expected[0]}, but its axis is not {words(axis.round(3))}."
+    )
 
 
 AXIS = Exercise(
-    "mend_axis", points=3, seconds=10, cases=axis_cases, truth=mend_axis, compare=same_axis,
+    "mend_axis",
+    points=3,
+    seconds=10,
+    cases=axis_cases,
+    truth=mend_axis,
+    compare=same_axis,
     alternatives=[
         by_search,
-        lambda text, q, poses: min(((NAMES[i], axis.tolist()) for i in range(3) for axis in SIX),
-                                   key=lambda pair: np.linalg.norm(tcp_poses(text, q, (NAMES.index(pair[0]), np.array(pair[1]))) - poses)),
+        lambda text, q, poses: min(
+            ((NAMES[i], axis.tolist()) for i in range(3) for axis in SIX),
+            key=lambda pair: np.linalg.norm(
+                tcp_poses(text, q, (NAMES.index(pair[0]), np.array(pair[1]))) - poses
+            ),
+        ),
         lambda text, q, poses: next([NAMES[i], axis] for _, i, axis in candidates(text, q, poses)),
     ],
     mistakes=[
-        Mistake(lambda text, q, poses: (mend_axis(text, q, poses)[0], file_axis(text, mend_axis(text, q, poses)[0])),
-                "You found the joint, but return the axis that the file has. Asked is the right one."),
-        Mistake(lambda text, q, poses: (mend_axis(text, q, poses)[0], -file_axis(text, mend_axis(text, q, poses)[0])),
-                "You always turn the sign around. In some files the axis points along another letter."),
-        Mistake(axis_in_base, "Your axis is seen from the base. In the file it is written in the joint's own frame, after its origin."),
-        Mistake(lambda text, q, poses: (mend_axis(text, q, poses)[0], -np.asarray(mend_axis(text, q, poses)[1])),
-                "Right joint, right line, but it turns backwards: try both signs."),
-        Mistake(position_at_first, "You judge by the first posture. There all joints are at zero, and every axis fits equally well."),
-        Mistake(lambda text, q, poses: (NAMES[(NAMES.index(mend_axis(text, q, poses)[0]) + 1) % 3], mend_axis(text, q, poses)[1]),
-                "You are off by one joint: column i of q belongs to joint i of the chain, both counted from 0."),
-        Mistake(lambda text, q, poses: (NAMES[candidates(text, q, poses)[-1][1]], candidates(text, q, poses)[-1][2]),
-                "You take the candidate that fits worst. The misfit should be as small as possible."),
+        Mistake(
+            lambda text, q, poses: (
+                mend_axis(text, q, poses)[0],
+                file_axis(text, mend_axis(text, q, poses)[0]),
+            ),
+            "You found the joint, but return the axis that the file has. Asked is the right one.",
+        ),
+        Mistake(
+            lambda text, q, poses: (
+                mend_axis(text, q, poses)[0],
+                -file_axis(text, mend_axis(text, q, poses)[0]),
+            ),
+            "You always turn the sign around. In some files the axis points along another letter.",
+        ),
+        Mistake(
+            axis_in_base,
+            "Your axis is seen from the base. In the file it is written in the joint's own frame,"
+            " after its origin.",
+        ),
+        Mistake(
+            lambda text, q, poses: (
+                mend_axis(text, q, poses)[0],
+                -np.asarray(mend_axis(text, q, poses)[1]),
+            ),
+            "Right joint, right line, but it turns backwards: try both signs.",
+        ),
+        Mistake(
+            position_at_first,
+            "You judge by the first posture. There all joints are at zero, and every axis fits"
+            " equally well.",
+        ),
+        Mistake(
+            lambda text, q, poses: (
+                NAMES[(NAMES.index(mend_axis(text, q, poses)[0]) + 1) % 3],
+                mend_axis(text, q, poses)[1],
+            ),
+            "You are off by one joint: column i of q belongs to joint i of the chain, both counted"
+            " from 0.",
+        ),
+        Mistake(
+            lambda text, q, poses: (
+                NAMES[candidates(text, q, poses)[-1][1]],
+                candidates(text, q, poses)[-1][2],
+            ),
+            "You take the candidate that fits worst. The misfit should be as small as possible.",
+        ),
     ],
 )
 

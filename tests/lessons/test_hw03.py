@@ -1,0 +1,155 @@
+"""Homework 03: right answers pass, each wrong one is told why, and the truths hold against outside engines."""
+
+import importlib.util
+import json
+import re
+
+import numpy as np
+import pytest
+
+from course_lib.tools import homework as tool
+from course_lib.tools.grading import load_homework, mark, read_submission
+from course_lib.urdf_check import check_urdf
+
+HW03 = load_homework(tool.SOURCES / "hw03_urdf")
+BY_NAME = {e.name: e for e in HW03.exercises}
+each = pytest.mark.parametrize("exercise", HW03.exercises, ids=lambda e: e.name)
+
+
+def judge_module():
+    spec = importlib.util.spec_from_file_location("judge_of_hw03", HW03.folder / "judge.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+JUDGE = judge_module()
+
+
+@each
+@pytest.mark.parametrize(
+    "answer",
+    [
+        np.zeros((4, 4)),
+        [],
+        "text",
+        "<robot/>",
+        {"a": 1},
+        [[1], [2, 3]],
+        7.5,
+        np.full((6, 4), np.inf),
+        (np.nan, np.full(3, np.nan)),
+        ("elbow", "x"),
+        ("elbow", [1, 2]),
+        (np.ones(3), np.ones(9)),
+        True,
+        1j,
+        '<robot name="x"><joint name="j"><origin rpy="a b c"/></joint></robot>',
+        '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><robot>&b;</robot>',
+        "<" * 300_000,
+    ],
+)
+def test_answers_of_any_kind_get_a_message_not_a_traceback(exercise, answer):
+    result = exercise.judge(lambda *args: answer, np.random.default_rng(0))
+    assert not result.passed and len(result.message) > 20
+
+
+def findings(tmp_path, text):
+    path = tmp_path / "arm.urdf"
+    path.write_text(text, encoding="utf-8")
+    return {f.rule for f in check_urdf(path)}
+
+
+def test_every_broken_file_has_faults_and_a_mended_one_has_none_by_the_checker(tmp_path):
+    seen = set()
+    for seed in range(4):
+        for (text,) in BY_NAME["mend"].cases(np.random.default_rng(seed)):
+            found = findings(tmp_path, text)
+            seen |= found
+            assert found & {
+                "degrees",
+                "limit-degrees",
+                "limit-order",
+                "millimetres",
+                "mass-negative",
+            }
+            assert not findings(tmp_path, JUDGE.mend(text)) & {
+                "degrees",
+                "limit-degrees",
+                "limit-order",
+                "millimetres",
+                "mass-negative",
+            }
+    assert {"limit-degrees", "limit-order", "mass-negative"} <= seen
+
+
+def test_mending_undoes_the_faults():
+    """Without faults the same seeds give sound files: mending them changes nothing, and mending the broken ones leads back."""
+    rng = np.random.default_rng(7)
+    for fault in JUDGE.FAULTS:
+        for _ in range(5):
+            arm = JUDGE.sound_arm(rng)
+            sound = JUDGE.write(arm)
+            assert JUDGE.same_file(JUDGE.mend(sound), sound, ()) is None
+            fault(arm, rng)
+            assert JUDGE.same_file(JUDGE.write(arm), sound, ()) is not None
+            assert JUDGE.same_file(JUDGE.mend(JUDGE.write(arm)), sound, ()) is None
+
+
+def test_truth_of_the_inertia_by_pinocchio():
+    pin = pytest.importorskip("pinocchio")
+    for (text,) in BY_NAME["link_inertia"].cases(np.random.default_rng(3)):
+        mass, radius, length, xyz, rpy = JUDGE.read_link(text)
+        body = pin.Inertia.FromCylinder(mass, radius, length).se3Action(
+            pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz)
+        )
+        com, tensor = JUDGE.link_inertia(text)
+        np.testing.assert_allclose(com, body.lever, atol=1e-12)
+        np.testing.assert_allclose(tensor, body.inertia, atol=1e-12)
+
+
+def test_truth_of_the_rule_by_masses_that_fill_it():
+    """A tensor is possible if point masses make it: three pairs on its axes, of weight (sum of the other two minus own) / 4."""
+    for (text,) in BY_NAME["impossible_inertias"].cases(np.random.default_rng(4)):
+        for name, tensor in JUDGE.tensors(text):
+            second = np.trace(tensor) / 2 * np.eye(3) - tensor  # Σ m r rᵀ of the body
+            possible = (
+                np.linalg.eigvalsh(second).min() > -1e-8 and np.linalg.eigvalsh(tensor).min() > 0
+            )
+            assert possible == (name not in JUDGE.impossible(text))
+
+
+def test_truth_of_the_axis_by_pinocchio_and_it_is_the_only_one():
+    pin = pytest.importorskip("pinocchio")
+    for seed in range(6):
+        for text, q, poses in BY_NAME["mend_axis"].cases(np.random.default_rng(seed)):
+            fits = JUDGE.candidates(text, q, poses)
+            assert fits[0][0] < 1e-4 < 100 * fits[0][0] < fits[1][0]
+            i, axis = fits[0][1:]
+            placed = [JUDGE.words(axis) if k == i else None for k in range(3)]
+            axes = iter(placed)  # None: as in the file
+            mended = re.sub(
+                r'<axis xyz="([^"]*)"/>', lambda old: f'<axis xyz="{next(axes) or old[1]}"/>', text
+            )
+            model = pin.buildModelFromXML(mended)
+            data = model.createData()
+            for angles, T in zip(q, poses):
+                pin.framesForwardKinematics(
+                    model, data, np.ravel([(np.cos(a), np.sin(a)) for a in angles])
+                )
+                assert np.abs(data.oMf[model.getFrameId("tcp")].homogeneous - T).max() < 1e-4
+
+
+# ---------------------------------------------------------------- the notebook, ours and the learners'
+
+
+def test_the_source_gets_full_marks_from_the_grader(tmp_path):
+    (tmp_path / "hw03_urdf.ipynb").write_text(json.dumps(HW03.notebook), encoding="utf-8")
+    marks = mark(
+        read_submission(tmp_path, "ana", HW03),
+        HW03.exercises,
+        lambda name: np.random.default_rng(31),
+    )
+    assert {m.exercise: m.points for m in marks} == {e.name: e.points for e in HW03.exercises}, (
+        marks
+    )
