@@ -1,0 +1,215 @@
+"""How long does a lesson take?  An estimate for each part, from what there is to read and to do.
+
+    python -m course_lib.tools.clock notebooks/02_dh_derivation.ipynb
+
+75 words of prose a minute (technical text, thought about, in a second language), 7 visible lines
+of code a minute, one minute a figure, a minute and a half a numbered question, six minutes a
+checkpoint, eight minutes where the text says "on paper". Folded code and folded answers cost
+nothing. A part begins at a heading of the first level (`# A · …`). The weights were fitted to
+timed readings of lessons 02, 03 and 04: the sums came within a tenth to a fifth.
+
+A heading that ends in "(deeper)" makes its section deeper: it can be left out. Standard library
+only; cells are those of a notebook file, as dicts or as nbformat's objects.
+
+Public names: `Part`, `parts`, `minutes`, `core_and_deeper`, `longest_idle`, `Idle`,
+`authors_text`, `spoken`.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+Cell = Mapping
+
+WORDS_A_MINUTE, LINES_A_MINUTE = 75, 7
+FIGURE, QUESTION, CHECKPOINT, ON_PAPER = 1, 1.5, 6, 8  # minutes each
+
+START = "start"  # the name of what comes before the first part
+MADE = re.compile(r"\n*<!-- made by refresh -->.*?<!-- end of what refresh made -->\n*", re.DOTALL)
+FOLDED = re.compile(r"<details\b.*?</details>", re.DOTALL)
+FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.DOTALL | re.MULTILINE)
+HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
+TASK = re.compile(r"alert alert-info|^##+ Predict\b", re.MULTILINE)
+
+
+@dataclass
+class Count:
+    """What there is to read and to do in some cells."""
+
+    words: int = 0
+    code: int = 0
+    figures: int = 0
+    questions: int = 0
+    checks: int = 0
+    paper: int = 0
+
+    @property
+    def passive(self) -> float:
+        """Minutes of reading and looking."""
+        return self.words / WORDS_A_MINUTE + self.code / LINES_A_MINUTE + FIGURE * self.figures
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of reading and doing."""
+        tasks = QUESTION * self.questions + CHECKPOINT * self.checks + ON_PAPER * self.paper
+        return self.passive + tasks
+
+    def add(self, other: "Count") -> None:
+        """Add the numbers of `other`."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+@dataclass
+class Part(Count):
+    """A part of a lesson: its heading ("A · One row"), and how much of it is deeper [min]."""
+
+    name: str = START
+    deeper: float = 0
+
+
+@dataclass(frozen=True)
+class Idle:
+    """The longest stretch without a question or a task; cells are counted from 1."""
+
+    minutes: float
+    first_cell: int
+    last_cell: int
+
+
+def text_of(cell: Cell) -> str:
+    """The source of a cell, which a notebook file holds as one text or as a list of lines."""
+    source = cell["source"]
+    return source if isinstance(source, str) else "".join(source)
+
+
+def authors_text(source: str) -> str:
+    """Markdown without the lines that `course.py refresh` made."""
+    return MADE.sub("\n\n", source).strip("\n")
+
+
+def count(cell: Cell) -> Count:
+    """What there is to read and to do in one cell."""
+    source = text_of(cell)
+    if cell["cell_type"] == "code":
+        return _count_code(cell, source)
+    prose = FOLDED.sub("", authors_text(source))
+    return Count(
+        words=len(prose.split()),
+        questions=len(re.findall(r"^\d+\. ", prose, re.MULTILINE)),
+        paper=len(re.findall(r"\bon paper\b", prose, re.IGNORECASE)),
+    )
+
+
+def _count_code(cell: Cell, source: str) -> Count:
+    metadata = cell.get("metadata", {})
+    folded = metadata.get("jupyter", {}).get("source_hidden")
+    hidden = folded or "hide-input" in metadata.get("tags", [])
+    pictures = ["image/png" in output.get("data", {}) for output in cell.get("outputs", [])]
+    return Count(
+        code=0 if hidden else sum(bool(line.strip()) for line in source.splitlines()),
+        figures=int(any(pictures)),
+        checks=len(re.findall(r"^check\(", source, re.MULTILINE)),
+    )
+
+
+def headings(cell: Cell) -> list[tuple[int, str]]:
+    """(level, text) of the headings of a markdown cell; what is folded or code has none."""
+    if cell["cell_type"] == "code":
+        return []
+    prose = FENCE.sub("", FOLDED.sub("", authors_text(text_of(cell))))
+    return [(len(marks), text) for marks, text in HEADING.findall(prose)]
+
+
+def part_heading(cell: Cell) -> str | None:
+    """The heading with which a part begins in this cell, or None. A lesson's title is none."""
+    found = [text for level, text in headings(cell) if level == 1 and not text[:2].isdigit()]
+    return found[0] if found else None
+
+
+def _with_depth(cells: Iterable[Cell]) -> Iterator[tuple[Cell, bool]]:
+    """(cell, deeper) for each cell: whether it stands below a heading that ends in "(deeper)".
+
+    Such a section ends at the next heading of its level or above it.
+    """
+    depth = 0  # the level of the heading that made this section deeper, or 0
+    for cell in cells:
+        for level, text in headings(cell):
+            if depth and level > depth:
+                continue
+            depth = level if text.endswith("(deeper)") else 0
+        yield cell, bool(depth)
+
+
+def parts(cells: Iterable[Cell]) -> list[Part]:
+    """The parts of a lesson in order; the first is what comes before the first part's heading."""
+    found = [Part()]
+    for cell, deeper in _with_depth(cells):
+        name = part_heading(cell)
+        if name:
+            found.append(Part(name=name))
+        counted = count(cell)
+        found[-1].add(counted)
+        found[-1].deeper += counted.minutes if deeper else 0
+    return found
+
+
+def minutes(cells: Iterable[Cell]) -> float:
+    """Minutes that the whole lesson takes."""
+    return sum(part.minutes for part in parts(cells))
+
+
+def core_and_deeper(cells: Iterable[Cell]) -> tuple[float, float]:
+    """(minutes of the core, minutes of the "(deeper)" sections)."""
+    found = parts(cells)
+    deeper = sum(part.deeper for part in found)
+    return sum(part.minutes for part in found) - deeper, deeper
+
+
+def longest_idle(cells: Iterable[Cell]) -> Idle:
+    """The longest stretch of reading without a question, a checkpoint or another task.
+
+    A stretch ends with a cell that has something to do: a numbered question, a checkpoint, "on
+    paper", a section Predict, or a box of the kind `alert alert-info`.
+    """
+    longest, passed, first = Idle(0, 1, 1), 0.0, 1
+    for number, cell in enumerate(cells, 1):
+        counted = count(cell)
+        passed += counted.passive
+        if passed > longest.minutes:
+            longest = Idle(passed, first, number)
+        markdown = cell["cell_type"] != "code"
+        if counted.minutes > counted.passive or (markdown and TASK.search(text_of(cell))):
+            passed, first = 0.0, number + 1
+    return longest
+
+
+def spoken(time: float) -> str:
+    """Minutes as a person says them: 41.3 -> "41 min", 165 -> "2 h 45 min"."""
+    hours, rest = divmod(round(time), 60)
+    return " ".join(text for text in (hours and f"{hours} h", f"{rest} min") if text)
+
+
+def main(paths: list[str]) -> int:
+    """Print a table for each notebook."""
+    if not paths:
+        print(__doc__)
+        return 2
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            cells = json.load(file)["cells"]
+        print(path, "   words  code  figs quest check paper   min", sep="\n")
+        for part in parts(cells):
+            row = (part.words, part.code, part.figures, part.questions, part.checks, part.paper)
+            print("  ", *(f"{n:5}" for n in (*row, round(part.minutes))), f" {part.name}")
+        core, deeper = core_and_deeper(cells)
+        idle = longest_idle(cells)
+        print(f"   core {core:.0f} min, deeper {deeper:.0f} min; longest without a task", end=" ")
+        print(f"{idle.minutes:.0f} min (cells {idle.first_cell} to {idle.last_cell})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
