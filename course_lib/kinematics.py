@@ -1,6 +1,6 @@
-"""Where is the tool, where is every link, and how do joint speeds move them?  Kinematics on batches.
+"""Where is the tool, where is every link, and how do joint speeds move them?
 
-Public names: `fk`, `link_frames`, `jacobian`, `manipulability`.
+Public names: `fk`, `link_frames`, `jacobian`, `fk_and_jacobian`, `manipulability`.
 
 The four vectors of a pose (its axes x, y, z and its origin p) are kept as arrays (3, N), one column
 a configuration, and each DH row moves them by two screws. No 4x4 product is formed on the way:
@@ -71,6 +71,11 @@ def jacobian(arm: Arm, q, frame: str = "world") -> np.ndarray:
            [ 0.55,  0.  ],
            [ 1.  ,  1.  ]])
     """
+    return fk_and_jacobian(arm, q, frame)[1]
+
+
+def fk_and_jacobian(arm: Arm, q, frame: str = "world") -> tuple[np.ndarray, np.ndarray]:
+    """`fk(arm, q)` and `jacobian(arm, q, frame)` in one pass: (..., 4, 4) and (..., 6, n)."""
     if frame not in JACOBIAN_FRAMES:
         raise ValueError(f"frame: {frame!r}, expected one of {JACOBIAN_FRAMES}")
     q, shape = _columns(arm, q)
@@ -82,8 +87,8 @@ def jacobian(arm: Arm, q, frame: str = "world") -> np.ndarray:
     angular = np.where(turns, z, 0.0)
     if frame == "tool":
         linear, angular = _turned_back(tool, linear), _turned_back(tool, angular)
-    J = np.concatenate([linear, angular])
-    return np.ascontiguousarray(np.moveaxis(J, -1, 0)).reshape(shape + (6, arm.n))
+    J = np.ascontiguousarray(np.moveaxis(np.concatenate([linear, angular]), -1, 0))
+    return _assemble(tool).reshape(shape + (4, 4)), J.reshape(shape + (6, arm.n))
 
 
 def manipulability(J) -> np.ndarray:

@@ -270,7 +270,7 @@ def stacked_products(arm, q):
 def pinocchio_loop(arm, q):
     """A function that gives the tool poses (N, 4, 4) of q, in the quickest loop that we found."""
     import pinocchio as pin
-    from support import engines
+    from course_lib import engines
 
     model, tool = engines.pinocchio_model(arm)
     data = model.createData()
@@ -287,7 +287,7 @@ def pinocchio_loop(arm, q):
 
 def toolbox_calls(arm):
     """Robotics Toolbox's two ways to the tool poses (N, 4, 4)."""
-    from support import engines
+    from course_lib import engines
 
     robot = engines.toolbox_robot(arm)
     return (lambda q: robot.fkine(q).A), robot.ets().eval
@@ -333,7 +333,7 @@ def bench_jacobian(size: Size) -> Iterator[Row]:
 def pinocchio_jacobians(arm, q):
     """A function that gives the world Jacobians (N, 6, n) of q in a loop."""
     import pinocchio as pin
-    from support import engines
+    from course_lib import engines
 
     model, tool = engines.pinocchio_model(arm)
     data = model.createData()
@@ -349,7 +349,7 @@ def pinocchio_jacobians(arm, q):
 
 def toolbox_jacobians(arm):
     """Robotics Toolbox's two ways to one world Jacobian (6, n)."""
-    from support import engines
+    from course_lib import engines
 
     robot = engines.toolbox_robot(arm)
     return {

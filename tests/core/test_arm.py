@@ -3,10 +3,11 @@ import dataclasses
 import numpy as np
 import pytest
 import yaml
-from support.engines import LIBRARY_ARMS, TOOLBOX_ARMS, pinocchio_model
+from support.engines import LIBRARY_ARMS, TOOLBOX_ARMS
 
 from course_lib.arm import ARMS, Arm, from_toolbox, links_as_capsules, load_arm
 from course_lib.dh import to_modified, to_standard
+from course_lib.engines import pinocchio_model
 from course_lib.kinematics import link_frames
 
 

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.engines import LIBRARY_ARMS, TOOLBOX_ARMS, elementary, pinocchio_fk, toolbox_robot
+from support.engines import LIBRARY_ARMS, TOOLBOX_ARMS
 from support.strategies import angle, arm, arm_and_q, length
 
 from course_lib.arm import from_toolbox, load_arm
 from course_lib.dh import dh_matrix, mdh_matrix, to_modified, to_standard
+from course_lib.engines import elementary, pinocchio_fk, toolbox_robot
 from course_lib.kinematics import fk, link_frames
 
 few = settings(max_examples=40, deadline=None)

@@ -8,10 +8,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
-from support.engines import LIBRARY_ARMS, TOOLBOX_ARMS, pinocchio_model, toolbox_robot
+from support.engines import LIBRARY_ARMS, TOOLBOX_ARMS
 from support.strategies import arm_and_q, pose
 
 from course_lib.arm import from_toolbox, load_arm
+from course_lib.engines import pinocchio_model, toolbox_robot
 from course_lib.kinematics import fk, jacobian, manipulability
 
 few = settings(max_examples=40, deadline=None)

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support.engines import LIBRARY_ARMS, pinocchio_model
+from support.engines import LIBRARY_ARMS
 from support.strategies import arm_and_q
 
 from course_lib.arm import Arm, load_arm
 from course_lib.dh import dh_matrix, to_modified, to_standard
+from course_lib.engines import pinocchio_model
 from course_lib.kinematics import fk
 from course_lib.urdf import from_urdf, to_urdf
 from course_lib.urdf_check import _expand_xacro, check_urdf, origin_of, read_xml

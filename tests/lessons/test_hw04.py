@@ -5,8 +5,8 @@ import importlib.util
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from support.engines import pinocchio_fk, pinocchio_model
 
+from course_lib.engines import pinocchio_fk, pinocchio_model
 from course_lib.tools import homework as tool
 from course_lib.tools.grading import load_homework
 
