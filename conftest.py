@@ -1,4 +1,4 @@
-"""What holds for every test: no window opens, repeatable random examples, no Pinocchio on Windows."""
+"""What holds for every test: no window, repeatable random examples, no Pinocchio on Windows."""
 
 import importlib.util
 
@@ -6,6 +6,7 @@ import matplotlib
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["support.one_run"]
 matplotlib.use("Agg")
 
 # The quick run draws the same examples every time; the full run looks for new ones.

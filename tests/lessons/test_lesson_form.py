@@ -7,7 +7,6 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from support import lesson_rules as rules
 
-from course_lib.check import check
 from course_lib.tools.refresh import normalise
 
 LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -30,20 +29,6 @@ def test_lesson_keeps_the_form(path, rule):
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_title_and_file_name_have_the_same_number(path):
     assert rules.number(read(path)) == int(path.stem[:2])
-
-
-CHECKPOINTS = [
-    pytest.param(path, checkpoint, id=checkpoint.key)
-    for path in LESSONS
-    for checkpoint in rules.checkpoints(read(path))
-    if checkpoint.solution
-]
-
-
-@pytest.mark.parametrize("path, checkpoint", CHECKPOINTS)
-def test_folded_solution_passes_its_check(path, checkpoint):
-    result = rules.run_solution(read(path), checkpoint, check)
-    assert result.passed, result.message
 
 
 # --- a small lesson that keeps every rule ----------------------------------------------------
@@ -319,36 +304,3 @@ def test_inputs_in_the_code_count_as_shown():
         )
         == []
     )
-
-
-# --- folded solutions ------------------------------------------------------------------------
-
-
-class Judged:
-    def __init__(self, passed):
-        self.passed = passed
-
-
-def test_a_solution_runs_after_the_lessons_code():
-    setup = "base = [1 / 0]\nbase = [2]\nbase[0] = 3\nk = 1 / 0"  # only what is needed is run
-    extra = [
-        code("import math as m"),
-        code(setup),
-        code("def twice(k):\n    return half * k * 4"),
-        code("half = .5"),
-    ]
-    extra += checkpoint("first", "def x(k):\n    return k + base[0] + twice(0)")
-    extra += checkpoint("second", "y = m.floor(x(1.5))", answer="y")
-    notebook = lesson(*extra)
-    first, second = rules.checkpoints(notebook)[:2]
-    assert rules.run_solution(notebook, first, lambda key, answer: Judged(answer(1) == 4)).passed
-    assert rules.run_solution(
-        notebook, second, lambda key, answer: Judged((key, answer) == ("02.second", 4))
-    ).passed
-
-
-def test_a_wrong_solution_is_noticed():
-    notebook = lesson(*checkpoint("first", "x = 2"))
-    assert not rules.run_solution(
-        notebook, rules.checkpoints(notebook)[0], lambda key, answer: Judged(answer == 3)
-    ).passed

@@ -7,8 +7,6 @@ Cells are counted from 1, markdown cells included, as `course.py refresh` does.
 """
 
 import ast
-import dis
-import inspect
 import io
 import re
 import tokenize
@@ -379,96 +377,6 @@ def checkpoint_count(notebook):
     return complaints + [
         f"cell {c.cell}: {c.key} has no folded solution" for c in found if not c.solution
     ]
-
-
-def run_solution(notebook, checkpoint, check):
-    """Run a checkpoint's folded solution after the lesson's code before it; return what `check` says.
-
-    Solutions of earlier checkpoints count as written. Of the lesson's code only those statements are run
-    that the solution needs, which leaves out figures and long computations.
-    """
-    solutions = {c.cell: c.solution or "" for c in checkpoints(notebook)}
-    before = []
-    for i, cell in code_cells(notebook):
-        if i > checkpoint.cell:
-            break
-        before += statements(cell) + (
-            ast.parse(solutions.get(i, "")).body if i < checkpoint.cell else []
-        )
-    body = ast.parse(checkpoint.solution).body
-    names = {}
-    code = ast.Module(needed(before, body + [ast.parse(checkpoint.answer).body[0]]) + body, [])
-    exec(compile(ast.fix_missing_locations(code), "<lesson>", "exec"), names)
-    return check(checkpoint.key, eval(checkpoint.answer, names))
-
-
-def needed(before, after):
-    """The statements of `before` that make what `after` uses: for each name its last binding and later changes."""
-    names = [names_of(node) for node in before]
-    todo = [
-        (name, len(before)) for node in after for name in names_of(node).now | names_of(node).later
-    ]
-    kept, seen = set(), set()
-    while todo:
-        name, end = todo.pop()
-        if (name, end) in seen:
-            continue
-        seen.add((name, end))
-        for i in reversed(range(end)):
-            if name in names[i].bound | names[i].changed:
-                kept.add(i)
-                todo += [(other, i) for other in names[i].now] + [
-                    (other, len(before)) for other in names[i].later
-                ]
-                if name in names[i].bound and isinstance(before[i], BINDS_ANEW):
-                    break
-    return [before[i] for i in sorted(kept)]
-
-
-BINDS_ANEW = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-IN_PLACE = {"append", "extend", "insert", "add", "update", "sort", "setdefault", "pop"}
-COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
-
-
-@dataclass
-class Names:
-    """Global names that a statement reads when it runs (`now`) and when its functions are called (`later`),
-    that it binds, and whose objects it changes in place."""
-
-    now: set
-    later: set
-    bound: set
-    changed: set
-
-
-def names_of(node):
-    """Look the names up in the compiled statement, which knows local from global."""
-    module = compile(ast.fix_missing_locations(ast.Module([node], [])), "<lesson>", "exec")
-    names = Names(set(), set(), set(), changed_names(node))
-    todo = [(module, names.now)]
-    while todo:
-        code, read = todo.pop()
-        for step in dis.get_instructions(code):
-            if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
-                read.add(step.argval)
-            elif step.opname in ("STORE_NAME", "STORE_GLOBAL") and code is module:
-                names.bound.add(step.argval)
-        for inner in filter(inspect.iscode, code.co_consts):
-            todo.append((inner, read if inner.co_name in COMPREHENSIONS else names.later))
-    return names
-
-
-def changed_names(node):
-    """Names whose objects a statement changes: `x[0] = 1`, `x.a = 1`, `x.append(1)`."""
-    changed = set()
-    for n in ast.walk(node):
-        store = isinstance(n, ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store)
-        if store or (called_name(n) in IN_PLACE and isinstance(n.func, ast.Attribute)):
-            while isinstance(n, ast.Subscript | ast.Attribute | ast.Call):
-                n = n.func if isinstance(n, ast.Call) else n.value
-            if isinstance(n, ast.Name):
-                changed.add(n.id)
-    return changed
 
 
 # --- numbers in prose ------------------------------------------------------------------------
