@@ -3,13 +3,16 @@
     python3 course.py refresh                 every lesson
     python3 course.py refresh 02 04           some of them: number, name or path
     python3 course.py refresh --check         say what would change, write nothing
+    python3 course.py refresh --pages         run nothing: only links, contents and minutes
 
 A lesson runs in a fresh kernel in its own folder, with a time limit per cell. If a cell fails
-or stalls, it is named and the stored notebook stays as it was.
+or stalls, it is named and the stored notebook stays as it was. What leads from page to page
+(`course_lib.tools.pages`) is written anew each time.
 
 Public names: `refresh`, `execute`, `normalise`, `dumps`, `find_lessons`, `CellProblem`.
 """
 
+# ruff: noqa: E402 -- the line below must come before nbformat is imported
 import argparse
 import base64
 import os
@@ -32,6 +35,8 @@ from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from traitlets import Type
+
+from course_lib.tools import pages
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 CELL_SECONDS = 120
@@ -250,8 +255,9 @@ def _replace_file(path, text):
 def refresh(path, seconds=CELL_SECONDS, write=True):
     """Re-execute the notebook at `path` and store it. Return whether its bytes changed.
 
-    seconds: time limit per cell [s]; write=False leaves the file alone.
-    Raises CellProblem when a cell fails or stalls, ValueError when the file is no notebook.
+    seconds: time limit per cell [s], None runs nothing; write=False leaves the file alone.
+    Raises CellProblem when a cell fails or stalls, ValueError when the file is no notebook or a
+    part of it does not begin at the top of a cell.
     """
     path = Path(path)
     before = path.read_bytes()
@@ -259,8 +265,12 @@ def refresh(path, seconds=CELL_SECONDS, write=True):
         notebook = nbformat.reads(before.decode("utf-8"), as_version=4)
     except Exception as error:
         raise ValueError(f"{path.name}: not a notebook that can be read ({error})") from error
-    execute(notebook, path.parent, seconds)
-    text = dumps(normalise(notebook))
+    if seconds is not None:
+        execute(notebook, path.parent, seconds)
+    normalise(notebook)
+    if re.match(r"\d\d_", path.name) and notebook.cells:
+        pages.make(notebook, pages.surroundings(path))
+    text = dumps(notebook)
     changed = text.encode("utf-8") != before
     if changed and write:
         _replace_file(path, text)
@@ -274,6 +284,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="course.py refresh", description=__doc__.split("\n")[0])
     parser.add_argument("lesson", nargs="*", help="number, name or path; default: all lessons")
     parser.add_argument("--check", action="store_true", help="say what would change, write nothing")
+    parser.add_argument("--pages", action="store_true", help="run nothing: only links and contents")
     limit = "time limit per cell (default: %(default)s)"
     parser.add_argument("--seconds", type=int, default=CELL_SECONDS, help=limit)
     options = parser.parse_args(arguments)
@@ -286,7 +297,8 @@ def main(arguments=None):
         print(f"{path.name} ... ", end="", flush=True)
         start = time.monotonic()
         try:
-            changed = refresh(path, options.seconds, write=not options.check)
+            seconds = None if options.pages else options.seconds
+            changed = refresh(path, seconds, write=not options.check)
         except (CellProblem, ValueError) as problem:
             failed += 1
             print(f"FAILED, left as it was\n  {path.name}: {problem}")

@@ -1,0 +1,252 @@
+"""How does one page lead to the next?  The lines of a lesson that a machine writes.
+
+`course.py refresh` calls `make`; nobody writes these lines by hand:
+
+- the first cell ends with the list of parts, their minutes, and a link to the lesson before;
+- each part ends with a cell of its own: the minutes so far and to come, and the link onward;
+- the last cell ends with links to the next lesson and to the homework;
+- a word of the glossary leads to its entry where the lesson first says it.
+
+`make` twice gives the same cells as once. Minutes are those of `course_lib.tools.clock`.
+
+Public names: `make`, `surroundings`, `Surroundings`, `Link`, `glossary_terms`.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_lib.tools import clock
+
+BEGIN, END = "<!-- made by refresh -->", "<!-- end of what refresh made -->"
+GLOSSARY = "glossary.md"
+ONWARD = "onward-"  # what the ids of the cells between two parts begin with
+
+# Nothing in here is prose: folded answers, code, tags up to the next blank line, headings,
+# formulas, pictures, links, addresses, titles of books.
+NO_PROSE = re.compile(
+    r"\*\*References\b.*|<details\b.*?</details>|^(?P<fence>```|~~~).*?^(?P=fence)\s*$"
+    r"|(?<=\n\n) {4}[^\n]*"
+    r"|^ {0,3}</?[a-zA-Z!](?:.|\n(?!\s*\n))*|^#{1,6} [^\n]*|(?P<ticks>`+).+?(?P=ticks)(?!`)"
+    r"|\$\$.*?\$\$|\$[^$\n]+\$|!?\[[^\]]*\]\([^)]*\)|<[^>\n]+>|https?://\S+",
+    re.DOTALL | re.MULTILINE,
+)
+GLOSSARY_LINK = re.compile(r"\[([^\]]+)\]\(" + re.escape(GLOSSARY) + r"#[^)]*\)")
+# Words of every day that the glossary uses in another sense: only after one of these are they ours.
+EVERYDAY = {"reach", "link", "screw"}
+DETERMINER = r"\b(?:an?|the|its|this|that|each|every|one|two|first|last|next|arm's|whose)\s+"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A page to go to: the title that is shown and the address, seen from the lesson."""
+
+    title: str
+    target: str
+
+    def __str__(self) -> str:
+        title = re.sub(r"([][])", r"\\\1", self.title)
+        return f"[{title}]({self.target})"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a lesson is linked with; `terms` are the words of the glossary."""
+
+    before: Link | None = None
+    after: Link | None = None
+    homework: Link | None = None
+    terms: tuple[str, ...] = ()
+
+
+# --- what is around a lesson -----------------------------------------------------------------
+
+
+def surroundings(path: Path) -> Surroundings:
+    """Return what the lesson at `path` is linked with, as its folder shows it."""
+    folder, number = path.parent, int(path.stem[:2])
+    homework = sorted(folder.glob(f"homework/hw{number:02d}_*/hw{number:02d}_*.ipynb"))
+    return Surroundings(
+        _lesson(folder, number - 1),
+        _lesson(folder, number + 1),
+        _link(homework[0], folder) if homework else None,
+        glossary_terms(folder / GLOSSARY),
+    )
+
+
+def _lesson(folder: Path, number: int) -> Link | None:
+    found = sorted(folder.glob(f"{number:02d}_*.ipynb")) if number >= 0 else []
+    return _link(found[0], folder) if found else None
+
+
+def _link(path: Path, folder: Path) -> Link:
+    """A link to the notebook at `path` with its own title."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    titles = [text for cell in cells[:1] for level, text in clock.headings(cell) if level == 1]
+    return Link((titles or [path.stem])[0], path.relative_to(folder).as_posix())
+
+
+def glossary_terms(path: Path) -> tuple[str, ...]:
+    """Return the words that the glossary explains, each a heading of the third level."""
+    if not path.is_file():
+        return ()
+    return tuple(re.findall(r"^### (.+?) *$", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def entry(term: str) -> str:
+    """Return the address of a word in the glossary, seen from a lesson.
+
+    >>> entry("joint angle")
+    'glossary.md#joint-angle'
+    """
+    return f"{GLOSSARY}#{term.replace(' ', '-')}"
+
+
+def anchor(cell: clock.Cell) -> str:
+    """Return the address of a cell in its own page, in JupyterLab and in an exported page.
+
+    (JupyterLab 4 does not find a heading that has a letter beyond ASCII.)
+    """
+    return f"#cell-id={cell['id']}"
+
+
+# --- the cells -------------------------------------------------------------------------------
+
+
+def make(notebook, around: Surroundings) -> None:
+    """Write, in place, the machine-made lines of a lesson anew.
+
+    Raises ValueError if a part begins in the middle of a cell.
+    """
+    cells = [cell for cell in notebook.cells if not cell.get("id", "").startswith(ONWARD)]
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = GLOSSARY_LINK.sub(r"\1", clock.authors_text(cell["source"]))
+    _refuse_parts_inside(cells)
+    _link_terms(cells, around.terms)
+    onward = _onward(cells)
+    _append(cells[0], _contents(cells), _links("Lesson before", around.before, _glossary(around)))
+    _append(cells[-1], _links("Next lesson", around.after, around.homework))
+    notebook.cells = [new for i, cell in enumerate(cells) for new in (*onward.get(i, ()), cell)]
+
+
+def _refuse_parts_inside(cells: Sequence[clock.Cell]) -> None:
+    for number, cell in enumerate(cells, 1):
+        name = clock.part_heading(cell)
+        if name and not cell["source"].startswith(f"# {name}"):
+            raise ValueError(f"cell {number}: `# {name}` does not stand at the top of its cell")
+
+
+def _append(cell: clock.Cell, *blocks: str) -> None:
+    """Add what refresh makes to the end of a markdown cell."""
+    made = "\n\n".join(block for block in blocks if block)
+    if made:
+        cell["source"] = "\n\n".join([cell["source"], BEGIN, made, END])
+
+
+def _contents(cells: Sequence[clock.Cell]) -> str:
+    """The list of parts with their minutes; of sections in a lesson that has no parts."""
+    parts = clock.parts(cells)[1:]
+    starts = [cell for cell in cells if clock.part_heading(cell)]
+    rows = [
+        f"- {Link(part.name, anchor(cell))}, {_time(part)}" for cell, part in zip(starts, parts)
+    ]
+    if not rows:
+        sections = [(text, cell) for cell in cells for n, text in clock.headings(cell) if n == 2]
+        rows = [f"- {Link(text, anchor(cell))}" for text, cell in sections]
+    return "\n".join(["**On this page**\n", *rows]) if rows else ""
+
+
+def _time(part: clock.Part) -> str:
+    deeper = f" ({clock.spoken(part.deeper)} of it deeper)" if part.deeper >= 0.5 else ""
+    return clock.spoken(part.minutes) + deeper
+
+
+def _links(word: str, lesson: Link | None, other: Link | None) -> str:
+    """One line of links: the lesson before or after, and another page."""
+    return " · ".join([f"{word}: {lesson}"] * bool(lesson) + [str(other)] * bool(other))
+
+
+def _glossary(around: Surroundings) -> Link | None:
+    return Link("Glossary", GLOSSARY) if around.terms else None
+
+
+def _onward(cells: Sequence[clock.Cell]) -> dict[int, list[clock.Cell]]:
+    """The cell that closes each part, by the index of the cell in which the next part begins."""
+    from nbformat.v4 import new_markdown_cell
+
+    starts = [i for i, cell in enumerate(cells) if clock.part_heading(cell)]
+    parts = clock.parts(cells)
+    whole = so_far = sum(part.minutes for part in parts)
+    closing = {}
+    for start, part, following in reversed(list(zip(starts[1:], parts[1:], parts[2:]))):
+        so_far -= following.minutes
+        name, link = _name(part), Link(following.name, anchor(cells[start]))
+        time = f"{clock.spoken(so_far)} so far, {clock.spoken(whole - so_far)} to come."
+        text = f"End of part {name}: {time} On to {link}."
+        cell = new_markdown_cell(f"{BEGIN}\n\n{text}\n\n{END}", id=ONWARD + _slug(name))
+        closing[start] = [cell]
+    return closing
+
+
+def _name(part: clock.Part) -> str:
+    """ "B1" for the part "B1 · From a drawing to a table"."""
+    return part.name.partition(" · ")[0]
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "part"
+
+
+# --- words of the glossary -------------------------------------------------------------------
+
+
+def _link_terms(cells: Sequence[clock.Cell], terms: Sequence[str]) -> None:
+    """Link each term to the glossary where the lesson's prose first says it."""
+    if not terms:
+        return
+    patterns = {f"t{i}": _pattern(term) for i, term in enumerate(terms)}
+    names = {f"t{i}": term for i, term in enumerate(terms)}
+    longest_first = sorted(patterns, key=lambda key: -len(names[key]))
+    words = re.compile(
+        r"(?<![\w-])(?:"
+        + "|".join(f"(?P<{k}>{patterns[k]})" for k in longest_first)
+        + r")(?![\w-])",
+        re.IGNORECASE,
+    )
+    seen: set[str] = set()
+
+    def link(found: re.Match) -> str:
+        term = names[found.lastgroup]
+        before = found.string[: found.start()]
+        if term in EVERYDAY and not re.search(DETERMINER + "$", before, re.IGNORECASE):
+            return found[0]
+        if term in seen:
+            return found[0]
+        seen.add(term)
+        return f"[{found[0]}]({entry(term)})"
+
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = _in_prose(cell["source"], lambda text: words.sub(link, text))
+
+
+def _pattern(term: str) -> str:
+    """A term or its plural, as a regular expression without groups."""
+    words = []
+    for word in term.split(" "):
+        stem, comma = re.escape(word.rstrip(",")), "," * word.endswith(",")
+        plural = stem[:-1] + "(?:y|ies)" if stem.endswith("y") else stem + "(?:e?s)?"
+        words.append(plural + comma)
+    return r"\s+".join(words)
+
+
+def _in_prose(source: str, change) -> str:
+    """Apply `change` to the pieces of markdown that are prose."""
+    pieces, at = [], 0
+    for found in NO_PROSE.finditer(source):
+        pieces += [change(source[at : found.start()]), found[0]]
+        at = found.end()
+    return "".join([*pieces, change(source[at:])])
