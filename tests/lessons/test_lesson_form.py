@@ -1,18 +1,32 @@
 """Every lesson keeps the form of the course; and every rule of that form can fail."""
 
+import functools
 from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from support import lesson_rules as rules
+from support.lesson_rules import EXCEPTIONS, RULES, code, numbers, outputs, pace, page, tasks
+from support.lesson_rules.reading import checkpoints, number
+from support.small_lesson import (
+    box,
+    checkpoint,
+    clinic_first,
+    edited,
+    lesson,
+    picture,
+    saved_by_an_editor,
+    say,
+    text,
+    without_outputs,
+)
+from support.small_lesson import code as cell
 
-from course_lib.tools.refresh import normalise
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+HOMEWORK = sorted(NOTEBOOKS.glob("homework/hw[0-9][0-9]_*/hw*.ipynb"))
 
-LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-
+@functools.cache
 def read(path):
     return nbformat.read(path, as_version=4)
 
@@ -20,243 +34,252 @@ def read(path):
 # --- the lessons -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_lesson_keeps_the_form(path, rule):
-    assert rule(read(path)) == []
+    wrong = rule(read(path))
+    if int(path.stem[:2]) in EXCEPTIONS.get(rule, ()):
+        assert wrong, "keeps the rule by now: take the lesson out of EXCEPTIONS"
+    else:
+        assert wrong == []
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_title_and_file_name_have_the_same_number(path):
-    assert rules.number(read(path)) == int(path.stem[:2])
+    assert number(read(path)) == int(path.stem[:2])
 
 
-# --- a small lesson that keeps every rule ----------------------------------------------------
-
-TITLE = """# 02 · A title
-
-**Promise.** You can do it.
-
-**Time.** 20 minutes.
-
-**Needs.** Lesson 00.
-
-**You will be able to**
-
-- do one thing,
-- do another,
-- do a third."""
-
-SUMMARY = (
-    "## Summary\n\nIt was 12.5.\n\n**What next.** More.\n\n**References.** A. Author, *A book*,"
-    " 1234 pages."
-)
+def test_only_the_first_five_lessons_may_be_exceptions():
+    assert set(EXCEPTIONS) <= set(RULES)
+    assert set().union(*EXCEPTIONS.values()) <= {0, 1, 2, 3, 4}
 
 
-def show(alt="A line that rises", plain="A line that rises", **metadata):
-    """The output of a cell that shows a picture."""
-    data = {"image/png": PIXEL, "text/plain": plain}
-    return new_output("display_data", data, metadata={"image/png": {"alt": alt, **metadata}})
+def solution_regions(notebook):
+    """The code between nbgrader's marks, one text for each cell that has them."""
+    for source in (c.source for c in notebook.cells if c.cell_type == "code"):
+        if "### BEGIN SOLUTION" in source:
+            yield source.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")
 
 
-def say(text, name="stdout"):
-    return new_output("stream", name=name, text=text)
+@pytest.mark.parametrize("path", HOMEWORK, ids=lambda path: path.stem)
+def test_no_homework_is_a_copy_of_its_lesson(path):
+    (taught,) = NOTEBOOKS.glob(f"{path.stem[2:4]}_*.ipynb")
+    for solution in solution_regions(read(path)):
+        assert tasks.copies(solution, read(taught)) == []
 
 
-def code(source, *outputs, tags=()):
-    return new_code_cell(
-        source,
-        outputs=list(outputs),
-        execution_count=1,
-        metadata={"tags": list(tags)} if tags else {},
-    )
-
-
-def explorer():
-    return [
-        new_markdown_cell("### Move it\n\n1. What happens?"),
-        code("explore(build, draw, 'A line', x=slider(0, 1, 0.5))", show()),
-        new_markdown_cell("<details><summary>Answers</summary>\n\n1. This.\n</details>"),
-    ]
-
-
-def checkpoint(name, solution="x = 1", answer="x"):
-    folded = f"<details><summary>Solution</summary>\n\n```python\n{solution}\n```\n</details>"
-    return [
-        code(f"{answer} = ...\ncheck('02.{name}', {answer})", say("open\n")),
-        new_markdown_cell(folded),
-    ]
-
-
-def lesson(*extra):
-    """A lesson that keeps every rule, with `extra` cells before its claim check."""
-    cells = [
-        new_markdown_cell(TITLE),
-        new_markdown_cell("## Predict\n\nHow much?"),
-        code("print(12.4996)", say("12.4996\n")),
-    ]
-    cells += explorer() + explorer() + list(extra)
-    cells += [
-        new_markdown_cell("## Claim check\n\nSaid, not so."),
-        new_markdown_cell("## Clinic\n\nIt hurts."),
-    ]
-    cells += [
-        new_markdown_cell("## Checkpoints"),
-        *checkpoint("a"),
-        *checkpoint("b"),
-        *checkpoint("c"),
-    ]
-    return normalise(new_notebook(cells=[*cells, new_markdown_cell(SUMMARY)]))
-
-
-def edited(old, new, cell_type="markdown"):
-    """The small lesson with `old` replaced in its cells."""
-    notebook = lesson()
-    changed = False
-    for cell in notebook.cells:
-        if cell.cell_type == cell_type and old in cell.source:
-            cell.source, changed = cell.source.replace(old, new), True
-    assert changed, f"{old!r} is in no {cell_type} cell"
-    return notebook
-
-
-def clinic_before_claim_check():
-    notebook = lesson()
-    clinic = next(cell for cell in notebook.cells if cell.source.startswith("## Clinic"))
-    notebook.cells.remove(clinic)
-    notebook.cells.insert(1, clinic)
-    return notebook
-
-
-def without_outputs():
-    notebook = lesson()
-    for _, cell in rules.code_cells(notebook):
-        cell.outputs = []
-    return notebook
-
-
-def never_run():
-    notebook = lesson()
-    for _, cell in rules.code_cells(notebook):
-        cell.outputs, cell.execution_count = [], None
-    return notebook
-
-
-def saved_by_an_editor():
-    notebook = lesson()
-    notebook.metadata.language_info["version"] = "3.12.0"
-    notebook.cells[2].metadata["execution"] = {"iopub.execute_input": "2026-01-01T00:00:00Z"}
-    return notebook
+# --- rules can fail: a small lesson that keeps all, and one change for each -------------------
 
 
 def test_the_small_lesson_keeps_every_rule():
-    assert {rule.__name__: rule(lesson()) for rule in rules.RULES if rule(lesson())} == {}
+    assert {rule.__name__: rule(lesson()) for rule in RULES if rule(lesson())} == {}
 
 
 LINES_26 = "\n".join(f"y{i} = {i}" for i in range(26))
-BAD = [
-    (rules.title_cell, edited("02 · A", "A")),
-    (rules.title_cell, edited("**Promise.**", "Promise:")),
-    (rules.title_cell, edited("20 minutes", "soon")),
-    (rules.title_cell, edited("- do another,\n- do a third.", "")),
-    (rules.title_cell, edited("- do a third.", "- 3\n- 4\n- 5\n- 6")),
-    (rules.sections, edited("## Clinic", "## Trouble")),
-    (rules.sections, edited("## Predict", "## Later")),
-    (rules.sections, clinic_before_claim_check()),
-    (rules.sections, edited("**What next.** More.", "")),
-    (rules.sections, edited("**References.**", "Books:")),
-    (rules.sections, edited("**References.**", "## Postscript\n\n**References.**")),
-    (rules.cell_length, lesson(code(LINES_26))),
-    (rules.cell_length, lesson(code(LINES_26 + "\n" + LINES_26, tags=["key-algorithm"]))),
-    (rules.language, lesson(new_markdown_cell("You simply turn it."))),
-    (rules.language, lesson(new_markdown_cell("Obviously it turns."))),
-    (rules.language, lesson(new_markdown_cell("Well done!"))),
-    (rules.language, lesson(new_markdown_cell("Well done \U0001f389"))),
-    (rules.cells_were_run, never_run()),
-    (rules.outputs_are_stored, without_outputs()),
-    (rules.outputs_are_stored, lesson(code("1 + 1"))),
-    (rules.outputs_are_stored, lesson(code("for i in range(3):\n    print(i)"))),
-    (rules.outputs_are_stored, lesson(code("fig = draw()\nplots.show(fig, 'A line')"))),
-    (rules.outputs_are_stored, lesson(code("table = check('02.x', 1)"))),
-    (
-        rules.no_errors,
-        lesson(
-            code("1/0", new_output("error", ename="ZeroDivisionError", evalue="", traceback=[]))
-        ),
-    ),
-    (rules.no_errors, lesson(code("f()", say("DeprecationWarning: old\n", name="stderr")))),
-    (rules.no_errors, lesson(code("f()", say("NotImplementedError: todo\n")))),
-    (rules.alternative_text, lesson(code("plots.show(fig)", show(alt="")))),
-    (
-        rules.alternative_text,
-        lesson(code("plots.show(fig)", show(plain="<Figure size 640x480 with 1 Axes>"))),
-    ),
-    (rules.alternative_text, lesson(new_markdown_cell("![](map.png)"))),
-    (rules.alternative_text, lesson(new_markdown_cell('<img src="map.png">'))),
-    (rules.no_machine_paths, lesson(code("f()", say("read /" + "home/ann/arm.yaml\n")))),
-    (rules.no_machine_paths, lesson(code("f()", say("read C:\\Users\\ann\n")))),
-    (rules.no_machine_paths, lesson(code("open('/" + "tmp/arm.yaml')"))),
-    (rules.no_machine_paths, lesson(code("f", say("<function f at 0x7f3a2b1c>\n")))),
-    (rules.no_timings, lesson(code("t = perf_counter()\nprint(t)", say("3.2 ms\n")))),
-    (rules.stored_by_refresh, saved_by_an_editor()),
-    (rules.file_size, lesson(code("f()", say("x" * 1_600_000)))),
-    (rules.explorers, edited("explore(", "draw(", "code")),
-    (rules.explorers, edited("1. What", "What")),
-    (rules.explorers, edited("<details><summary>Answers", "<div><summary>Answers")),
-    (rules.explorers, without_outputs()),
-    (rules.checkpoint_count, edited("check('02.b'", "look('02.b'", "code")),
-    (rules.checkpoint_count, edited("```python", "```text")),
-    (rules.numbers_are_shown, edited("It was 12.5.", "It was 12.6.")),
-    (rules.numbers_are_shown, edited("It was 12.5.", "It was 12.499.")),
-    (rules.numbers_are_shown, edited("It was 12.5.", "It was 0.125 m.")),
-]
+WORDS_400 = text("word " * 400)
+DRAW = "def build_it():\n    return plots.figure()"
+SHOW = "fig = plots.figure()\nplots.show(fig, 'A line that rises')"
+LONG_PART = [text("# B · Long"), text("word " * 3600), *checkpoint("d"), text("# C · On")]
+COPIED = "def f(a, b):\n    a = a / np.linalg.norm(a)\n    return a @ b"
+COPY = "def answer(one, two):\n    one = one / np.linalg.norm(one)\n    return one @ two"
+COPY_LOOP = "y = x + 1\nz = y @ x"
+COPY_LINE = "def answer(p, q, r):\n    return np.linalg.norm(p - q) / r"
+FAULTY = {
+    page.title_cell: [
+        edited("02 · A", "A"),
+        edited("**Promise.**", "Promise:"),
+        edited("26 minutes", "soon"),
+        edited("- do another,\n- do a third.", ""),
+        edited("- do a third.", "- 3\n- 4\n- 5\n- 6"),
+    ],
+    page.sections: [
+        edited("## Clinic", "## Trouble"),
+        edited("## Predict", "## Later"),
+        clinic_first(),
+        edited("**What next.**", ""),
+        edited("**References.**", "Books:"),
+        edited("**References.**", "## Postscript\n\n**References.**"),
+    ],
+    page.language: [
+        lesson(text("You simply turn it.")),
+        lesson(text("Obviously it turns.")),
+        lesson(text("Well done!")),
+        lesson(text("Well done \U0001f389")),
+    ],
+    page.mathematics: [
+        lesson(text("The axis z₀ stays.")),
+        lesson(text("Turn it by θ.")),
+        lesson(text("Multiply by A⁻¹, and you are back.")),
+        lesson(text("With a = 0 it is a wrist.")),
+        lesson(text("It is `J = [1, −[r]×]`.")),
+        lesson(text("The area is r² times that.")),
+    ],
+    page.boxes: [
+        lesson(text("**Your turn.** Find it.")),
+        lesson(text("**Before you stop for tonight:** which one?")),
+        edited(box("How much?"), "How much?"),
+        edited(box("**Checkpoint.** Find b."), "**Checkpoint.** Find b."),
+        lesson(text('<div class="alert alert-info">**Your turn.**</div>')),
+    ],
+    page.links: [
+        edited("(01_rotations_and_frames.ipynb)", ""),
+        edited("(glossary.md)", ""),
+        edited("(#cell-id=", "("),
+        edited("(03_urdf_checks.ipynb)", ""),
+        edited("(homework/hw02_dh/hw02_dh.ipynb)", ""),
+        lesson(text("[elsewhere](no_such_page.md)")),
+        lesson(text("[below](#cell-id=no-such-cell)")),
+        edited("(glossary.md)", "(glossary.md#no-such-word) [Glossary](glossary.md)"),
+        lesson(text('<a href="no_such_page.md">elsewhere</a>')),
+    ],
+    code.cell_length: [
+        lesson(cell(LINES_26)),
+        lesson(cell(LINES_26 + "\n" + LINES_26, tags=["key-algorithm"])),
+    ],
+    code.number_of_cells: [lesson(*(text("word") for _ in range(100)))],
+    code.drawing_is_folded: [
+        lesson(cell(DRAW)),
+        lesson(cell("COLOUR = 'red'\n\n\ndef arc(ax, r):\n    ax.plot(r)")),
+        lesson(cell(DRAW + "\n\n\nexplore(build_it, draw, 'A line', x=slider(0, 1))", picture())),
+        lesson(cell(SHOW, picture()), cell("fig = 3\nprint(fig)", say("3\n"))),
+    ],
+    outputs.cells_were_run: [without_outputs(count=None)],
+    outputs.outputs_are_stored: [
+        without_outputs(),
+        lesson(cell("1 + 1")),
+        lesson(cell("for i in range(3):\n    print(i)")),
+        lesson(cell("fig = draw()\nplots.show(fig, 'A line')")),
+        lesson(cell("table = check('02.x', 1)")),
+    ],
+    outputs.no_errors: [
+        lesson(cell("f()", say("DeprecationWarning: old\n", name="stderr"))),
+        lesson(cell("f()", say("NotImplementedError: todo\n"))),
+        lesson(cell("1/0", nbformat.v4.new_output("error", ename="ZeroDivisionError"))),
+    ],
+    outputs.alternative_text: [
+        lesson(cell("plots.show(fig)", picture(alt=""))),
+        lesson(cell("plots.show(fig)", picture(plain="<Figure size 640x480 with 1 Axes>"))),
+        lesson(text("![](map.png)")),
+        lesson(text('<img src="map.png">')),
+    ],
+    outputs.no_machine_paths: [
+        lesson(cell("f()", say("read /" + "home/ann/arm.yaml\n"))),
+        lesson(cell("f()", say("read C:\\Users\\ann\n"))),
+        lesson(cell("open('/" + "tmp/arm.yaml')")),
+        lesson(cell("f", say("<function f at 0x7f3a2b1c>\n"))),
+    ],
+    outputs.no_timings: [lesson(cell("t = perf_counter()\nprint(t)", say("3.2 ms\n")))],
+    outputs.stored_by_refresh: [saved_by_an_editor(), edited("Lesson before", "Before")],
+    outputs.file_size: [lesson(cell("f()", say("x" * 1_600_000)))],
+    numbers.numbers_are_shown: [
+        edited("It was 12.5.", "It was 12.6."),
+        edited("It was 12.5.", "It was 12.499."),
+        edited("It was 12.5.", "It was 0.125 m."),
+    ],
+    tasks.explorers: [
+        edited("explore(", "draw(", "code"),
+        edited("0.5))", "0.5));\nx = 1", "code"),
+        edited("1. What", "What"),
+        edited("<details><summary>Answers", "<div><summary>Answers"),
+        without_outputs(),
+    ],
+    tasks.checkpoint_count: [
+        edited("check('02.b'", "look('02.b'", "code"),
+        edited("```python", "```text"),
+    ],
+    tasks.tasks_are_new: [
+        lesson(cell(COPIED), *checkpoint("d", COPY, "answer")),
+        lesson(cell("print(np.linalg.norm(a - b) / c)"), *checkpoint("d", COPY_LINE, "answer")),
+        lesson(cell("for a in b:\n    c = a + 1\n    d = c @ a"), *checkpoint("d", COPY_LOOP)),
+    ],
+    pace.minutes: [
+        lesson(text("word " * 75 * 150), *checkpoint("d")),
+        lesson(*LONG_PART),
+        lesson(text("## More (deeper)"), text("word " * 75 * 240)),
+    ],
+    pace.stated_minutes: [
+        edited("26 minutes", "30 minutes"),
+        edited("26 minutes", "22 minutes"),
+        lesson(text("## More (deeper)\n\n" + "word " * 750)),
+    ],
+    pace.no_idle_stretch: [lesson(text("word " * 800))],
+    pace.first_explorer: [edited("## Predict", "word " * 400 + "\n\n## Predict")],
+}
 
 
 @pytest.mark.parametrize(
-    "rule, notebook", BAD, ids=[f"{rule.__name__}-{i}" for i, (rule, _) in enumerate(BAD)]
+    "rule, notebook",
+    [
+        pytest.param(rule, notebook, id=f"{rule.__name__}-{i}")
+        for rule, spoiled in FAULTY.items()
+        for i, notebook in enumerate(spoiled)
+    ],
 )
 def test_the_rule_can_fail(rule, notebook):
     assert rule(notebook) != []
 
 
 def test_every_rule_is_shown_to_fail():
-    assert {rule for rule, _ in BAD} == set(rules.RULES)
+    assert set(FAULTY) == set(RULES)
 
 
+CODE_IN_PROSE = "`a != b`, ![arm](arm.png), $x/3!$ and\n\n```python\nprint('Hi!')\n```"
+CLOCK_IS_READ = cell("t = perf_counter()\nprint(t)", say("3.2 ms\n"), tags=["nbval-ignore-output"])
 GOOD = [
-    (rules.cell_length, lesson(code(LINES_26, tags=["key-algorithm"]))),
+    (page.language, text(CODE_IN_PROSE)),
     (
-        rules.language,
-        lesson(
-            new_markdown_cell(
-                "`a != b`, ![arm](arm.png), $x/3!$ and\n\n```python\nprint('Hi!')\n```"
-            )
-        ),
+        page.mathematics,
+        text("$z_0$ and `q = 0`, 5 m², 3·10⁻¹², 4×4, 90°, 2 µm, −1, `T_ab @ T_bc`."),
     ),
+    (page.boxes, text("<details>\n\n**Your turn.** It was this.\n</details>")),
     (
-        rules.outputs_are_stored,
-        lesson(
-            code("def f():\n    print(1)"), code("np.set_printoptions(precision=3)"), code("f(1);")
-        ),
+        page.links,
+        text("[the arm](../data/arms/cobot6.yaml), [up](#cell-id=cell-01), https://example.org"),
     ),
-    (rules.no_machine_paths, lesson(new_markdown_cell("Turn it by a/home/b, see data/arms, 1/2."))),
-    (
-        rules.no_timings,
-        lesson(code("t = perf_counter()\nprint(t)", say("3.2 ms\n"), tags=["nbval-ignore-output"])),
-    ),
-    (
-        rules.checkpoint_count,
-        lesson(code("check('02.wrong', 1)", say("no\n"), tags=["wrong-on-purpose"])),
-    ),
+    (code.cell_length, cell(LINES_26, tags=["key-algorithm"])),
+    (code.drawing_is_folded, cell(DRAW, folded=True)),
+    (code.drawing_is_folded, cell("a = solve()\n" + SHOW + "\nprint(a)", picture())),
+    (code.drawing_is_folded, cell("def walk(a):\n    return 2 * a")),
+    (outputs.outputs_are_stored, cell("def f():\n    print(1)")),
+    (outputs.outputs_are_stored, cell("np.set_printoptions(precision=3)")),
+    (outputs.outputs_are_stored, cell("f(1);")),
+    (outputs.no_machine_paths, text("Turn it by a/home/b, see data/arms, 1/2.")),
+    (outputs.no_timings, CLOCK_IS_READ),
+    (tasks.checkpoint_count, cell("check('02.wrong', 1)", say("no\n"), tags=["wrong-on-purpose"])),
+    (tasks.tasks_are_new, cell("def f(a, b):\n    return a @ b")),
+    (pace.no_idle_stretch, text("word " * 300 + box("**Your turn.**"))),
 ]
 
 
-@pytest.mark.parametrize("rule, notebook", GOOD, ids=[rule.__name__ for rule, _ in GOOD])
-def test_the_rule_lets_good_cells_pass(rule, notebook):
-    assert rule(notebook) == []
+@pytest.mark.parametrize("rule, good", GOOD, ids=[rule.__name__ for rule, _ in GOOD])
+def test_the_rule_lets_good_cells_pass(rule, good):
+    assert rule(lesson(good)) == []
+
+
+def test_a_picture_whose_data_is_used_later_need_not_be_folded():
+    used = lesson(cell("best = 3\n" + SHOW, picture()), cell("print(best)", say("3\n")))
+    assert code.drawing_is_folded(used) == []
+
+
+def test_minutes_of_core_and_whole_are_stated():
+    deeper = lesson(text("## More (deeper)\n\n" + "word " * 750))
+    deeper.cells[0].source = deeper.cells[0].source.replace(
+        "26 minutes", "26 minutes, and 36 minutes with what is deeper"
+    )
+    assert pace.stated_minutes(deeper) == []
+
+
+def test_a_solution_with_other_code_is_no_copy():
+    other = COPY.replace("one @ two", "two @ one")
+    assert tasks.copies(other, lesson(cell(COPIED))) == []
+    assert tasks.copies(COPY, lesson(cell(COPIED))) != []
 
 
 # --- numbers in prose ------------------------------------------------------------------------
+
+NOT_JUDGED = (
+    "Puma 560, lesson 02, in 1955, 100 times, IRB 6640, 10⁵, `3.14159`, v2.4.6, 1000 poses, 90°"
+)
 
 
 @pytest.mark.parametrize(
@@ -266,41 +289,48 @@ def test_the_rule_lets_good_cells_pass(rule, notebook):
         ("-54.5504", "a drop of 54.55 mm, −54.6"),
         ("1234567", "1,234,567 or 1 234 567"),
         ("2.4e-12", "2.40·10⁻¹² or 2.40e-12"),
+        ("2.41e-12", r"$x < 2.41\cdot 10^{-12}$ or $2.41 \times 10^{-12}$"),
+        ("1234.5", r"$1\,234.5$ and $1{,}234.5$, $q_{123} = 1234.5$"),
         ("[0.25,0.125]", "(0.25, 0.125)"),
         ("0.3", "0.300"),
-        (
-            "x",
-            (
-                "Puma 560, lesson 02, in 1955, 100 times, IRB 6640, 10⁵, `3.14159`, v2.4.6, 1000"
-                " poses, 90°"
-            ),
-        ),
+        ("x", NOT_JUDGED),
     ],
 )
 def test_numbers_that_are_shown(shown, said):
-    assert (
-        rules.numbers_are_shown(lesson(code("f()", say(shown + "\n")), new_markdown_cell(said)))
-        == []
-    )
+    page = lesson(cell("f()", say(shown + "\n")), text(said))
+    assert numbers.numbers_are_shown(page) == []
 
 
 @pytest.mark.parametrize(
     "shown, said",
-    [("54.5504", "54.56 mm"), ("0.1254", "12.54 %"), ("3.14", "3.1416"), ("1954", "1955 mm")],
+    [
+        ("54.5504", "54.56 mm"),
+        ("0.1254", "12.54 %"),
+        ("3.14", "3.1416"),
+        ("1954", "1955 mm"),
+        ("2.4e-12", r"$2.42\cdot10^{-12}$"),
+    ],
 )
 def test_numbers_that_are_not_shown(shown, said):
-    assert (
-        len(
-            rules.numbers_are_shown(lesson(code("f()", say(shown + "\n")), new_markdown_cell(said)))
-        )
-        == 1
-    )
+    page = lesson(cell("f()", say(shown + "\n")), text(said))
+    assert len(numbers.numbers_are_shown(page)) == 1
 
 
 def test_inputs_in_the_code_count_as_shown():
-    assert (
-        rules.numbers_are_shown(
-            lesson(code("a = [.4318, 1_500.25]"), new_markdown_cell("0.4318 m and 1500.25"))
-        )
-        == []
-    )
+    page = lesson(cell("a = [.4318, 1_500.25]"), text("0.4318 m and 1500.25"))
+    assert numbers.numbers_are_shown(page) == []
+
+
+def test_a_readout_beside_a_picture_shows_a_number_and_its_alternative_text_does_not():
+    said = text("It is 27.45 mm.")
+    assert numbers.numbers_are_shown(lesson(cell("f()", picture(beside="<p>27.45 mm")), said)) == []
+    assert numbers.numbers_are_shown(lesson(cell("f()", picture(alt="at 27.45 mm")), said)) != []
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def test_checkpoints_are_read_with_answer_and_folded_solution():
+    first = checkpoints(lesson(*checkpoint("first", "def x(k):\n    return k", "x")))[0]
+    assert (first.key, first.answer) == ("02.first", "x")
+    assert first.solution == "def x(k):\n    return k\n"

@@ -19,7 +19,8 @@ from queue import Empty
 
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
-from support import lesson_cost, lesson_rules
+from support import lesson_cost
+from support.lesson_rules import reading
 
 IN_KERNEL = Path(__file__).with_name("in_kernel.py")
 MODULE = "course_tests_in_kernel"  # its name in the kernel's sys.modules
@@ -70,15 +71,15 @@ class LessonFile(IPyNbFile):
 
     def _collect(self):
         cells = list(super().collect())
-        solutions = {c.cell: c for c in lesson_rules.checkpoints(self.nb) if c.solution}
-        for (number, _), item in zip(lesson_rules.code_cells(self.nb), cells, strict=True):
+        solutions = {c.cell: c for c in reading.checkpoints(self.nb) if c.solution}
+        for (number, _), item in zip(reading.code_cells(self.nb), cells, strict=True):
             name, options = f"cell {number}", item.options
             yield IPyNbCell.from_parent(
                 self, name=name, cell_num=number, cell=item.cell, options=options
             )
             if number in solutions:
                 yield SolutionTest.of(self, solutions[number], item.cell)
-        for number, cell in lesson_rules.explorer_cells(self.nb):
+        for number, cell in reading.explorer_cells(self.nb):
             yield ExplorerTest.of(self, number, cell)
 
     def setup(self):
