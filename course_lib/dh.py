@@ -1,4 +1,4 @@
-"""How do four numbers place the next frame?  The Denavit-Hartenberg matrices and their two conventions.
+"""How do four numbers place the next frame?  The Denavit-Hartenberg matrices, in two conventions.
 
 Public names: `dh_matrix`, `mdh_matrix`, `to_modified`, `to_standard`.
 
@@ -12,23 +12,28 @@ Both conventions are made of two screws, one about an x axis and one about a z a
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from course_lib.arm import Arm
+from course_lib.poses import finite
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-def dh_matrix(a, alpha, d, theta) -> np.ndarray:
+def dh_matrix(a: ArrayLike, alpha: ArrayLike, d: ArrayLike, theta: ArrayLike) -> np.ndarray:
     """Standard DH: pose of frame i in frame i-1, `Rz(theta) Tz(d) Tx(a) Rx(alpha)`.
 
-    a, d [m], alpha, theta [rad]: numbers or arrays that broadcast to shape (...). Returns (..., 4, 4).
-    `ValueError` for what is no finite number.
+    a, d [m], alpha, theta [rad]: numbers or arrays that broadcast to (...). Returns (..., 4, 4).
+    `ValueError` for what is no finite number, or for shapes that do not broadcast.
     Source: Denavit and Hartenberg, ASME J. Appl. Mech. 1955; Siciliano et al. 2009, eq. 2.52.
 
     >>> dh_matrix(0.25, 0.0, 0.1, 0.0)[:3, 3]
     array([0.25, 0.  , 0.1 ])
     """
-    a, alpha, d, theta = _finite(a=a, alpha=alpha, d=d, theta=theta)
+    a, alpha, d, theta = _entries(a=a, alpha=alpha, d=d, theta=theta)
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
     return _stack(
         [
@@ -40,7 +45,7 @@ def dh_matrix(a, alpha, d, theta) -> np.ndarray:
     )
 
 
-def mdh_matrix(a, alpha, d, theta) -> np.ndarray:
+def mdh_matrix(a: ArrayLike, alpha: ArrayLike, d: ArrayLike, theta: ArrayLike) -> np.ndarray:
     """Modified DH: pose of frame i in frame i-1, `Rx(alpha) Tx(a) Rz(theta) Tz(d)`.
 
     a and alpha are those that Craig writes a_(i-1), alpha_(i-1): they stand in the same row of the
@@ -50,7 +55,7 @@ def mdh_matrix(a, alpha, d, theta) -> np.ndarray:
     >>> mdh_matrix(0.25, 0.0, 0.1, 0.0)[:3, 3] + 0.0
     array([0.25, 0.  , 0.1 ])
     """
-    a, alpha, d, theta = _finite(a=a, alpha=alpha, d=d, theta=theta)
+    a, alpha, d, theta = _entries(a=a, alpha=alpha, d=d, theta=theta)
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
     return _stack(
         [
@@ -62,18 +67,15 @@ def mdh_matrix(a, alpha, d, theta) -> np.ndarray:
     )
 
 
-def _finite(**values):
+def _entries(**values):
     """The values as float arrays, or `ValueError` with the name of the one that is none."""
-    for name, value in values.items():
-        try:
-            values[name] = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{name}: {value!r}, expected a number or an array of numbers"
-            ) from None
-        if not np.isfinite(values[name]).all():
-            raise ValueError(f"{name}: {value!r}, expected finite numbers")
-    return values.values()
+    arrays = {name: finite(name, value) for name, value in values.items()}
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"shapes {shapes}, expected shapes that broadcast") from None
+    return arrays.values()
 
 
 def _stack(rows):
@@ -87,7 +89,7 @@ def _stack(rows):
 
 
 def to_modified(arm: Arm) -> Arm:
-    """The same arm with a modified table: equal `fk` for every q. Modified arms come back as they are.
+    """The same arm with a modified table: equal `fk` for every q. A modified one comes back as is.
 
     The x screw of each row moves into the next row; the last one moves into the tool.
     """
@@ -105,7 +107,7 @@ def to_modified(arm: Arm) -> Arm:
 
 
 def to_standard(arm: Arm) -> Arm:
-    """The same arm with a standard table: equal `fk` for every q. Standard arms come back as they are.
+    """The same arm with a standard table: equal `fk` for every q. A standard one comes back as is.
 
     The x screw of each row moves into the row before; the first one moves into the base.
     """

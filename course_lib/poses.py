@@ -113,7 +113,8 @@ def error(T: ArrayLike, T_goal: ArrayLike) -> np.ndarray:
 
     Both parts in world axes at the tool, so that it pairs with the "world" Jacobian:
     J dq = error is Newton's step. The turn is a rotation vector of at most pi, so a half turn
-    counts in full, and the error is zero for equal poses only. T, T_goal: (..., 4, 4) that broadcast.
+    counts in full, and the error is zero for equal poses only.
+    T, T_goal: (..., 4, 4) that broadcast. `ValueError` for what is no pose.
 
     >>> error(pose([0.1, 0, 0]), pose([0.1, 0, 0.5]))
     array([0. , 0. , 0.5, 0. , 0. , 0. ])
