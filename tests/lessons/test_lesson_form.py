@@ -1,12 +1,13 @@
 """Every lesson keeps the form of the course; and every rule of that form can fail."""
 
 import functools
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 from support.lesson_rules import EXCEPTIONS, RULES, code, numbers, outputs, pace, page, tasks
-from support.lesson_rules.reading import checkpoints, number
+from support.lesson_rules.reading import checkpoints, markdown_of, number
 from support.small_lesson import (
     box,
     checkpoint,
@@ -20,6 +21,8 @@ from support.small_lesson import (
     without_outputs,
 )
 from support.small_lesson import code as cell
+
+from course_lib.check import find_exercise
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
@@ -52,6 +55,12 @@ def test_title_and_file_name_have_the_same_number(path):
 def test_only_the_first_five_lessons_may_be_exceptions():
     assert set(EXCEPTIONS) <= set(RULES)
     assert set().union(*EXCEPTIONS.values()) <= {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_exercises_that_the_text_names_exist(path):
+    for key in re.findall(r'check\("((?:hw)?\d\d\.\w+)"', markdown_of(read(path).cells)):
+        find_exercise(key)  # ValueError if there is none
 
 
 def solution_regions(notebook):

@@ -104,6 +104,10 @@ def test_an_explorer_that_stands_all_settings_has_no_findings():
     assert drive(made_up(MOVES)) == []
 
 
+def test_a_control_may_change_the_readout_alone():
+    assert drive(made_up(["artists['line'].set_ydata([0, a])", "return kind"])) == []
+
+
 @pytest.mark.parametrize(
     "lines, finding",
     [

@@ -112,12 +112,12 @@ def drive(explorer) -> list[str]:
 
 def seen(explorer):
     """What a learner sees of an explorer besides its controls: picture and readout."""
-    return explorer.png(), getattr(explorer, "readout", "")
+    return explorer.png(), explorer.readout
 
 
 def not_finite(explorer) -> str | None:
     """A moving line or set of points with an infinite number, or with nothing but NaN."""
-    for artist in explorer.moving if hasattr(explorer, "moving") else explorer._picture.moving:
+    for artist in explorer.moving:
         for get in ("get_data_3d", "get_xydata", "get_offsets"):
             if hasattr(artist, get):
                 data = np.ma.filled(np.ma.asarray(getattr(artist, get)(), dtype=float), np.nan)

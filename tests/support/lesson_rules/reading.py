@@ -122,7 +122,8 @@ def output_text(output) -> str:
     data = output.get("data", {})
     kinds = ["text/html"] if pictures({"outputs": [output]}) else list(data)
     texts = [data.get(kind, "") for kind in kinds if kind.startswith("text/")]
-    return re.sub(r"<[^>]+>", " ", "\n".join(texts))
+    html = re.sub(r"<style\b.*?</style>", " ", "\n".join(texts), flags=re.DOTALL)
+    return re.sub(r"<[^>]+>", " ", html)
 
 
 # --- explorers and checkpoints ---------------------------------------------------------------
