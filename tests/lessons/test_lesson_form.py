@@ -109,6 +109,10 @@ FAULTY = {
         edited("**References.**", "Books:"),
         edited("**References.**", "## Postscript\n\n**References.**"),
     ],
+    page.recaps: [
+        lesson(text("- one\n- two"), text("# B · Two")),
+        lesson(text("- one\n- two\n- three"), text("More."), text("# B · Two")),
+    ],
     page.language: [
         lesson(text("You simply turn it.")),
         lesson(text("Obviously it turns.")),
@@ -238,7 +242,9 @@ GOOD = [
     (page.language, text(CODE_IN_PROSE)),
     (
         page.mathematics,
-        text("$z_0$ and `q = 0`, 5 m², 3·10⁻¹², 4×4, 90°, 2 µm, −1, `T_ab @ T_bc`."),
+        text(
+            "$z_0$ and `q = 0`, 5 kg m², 2 m/s², in m³, 3·10⁻¹², 4×4, 90°, 2 µm, −1, `T_ab @ T_bc`."
+        ),
     ),
     (page.boxes, text("<details>\n\n**Your turn.** It was this.\n</details>")),
     (
@@ -268,6 +274,11 @@ def test_the_rule_lets_good_cells_pass(rule, good):
 def test_a_picture_whose_data_is_used_later_need_not_be_folded():
     used = lesson(cell("best = 3\n" + SHOW, picture()), cell("print(best)", say("3\n")))
     assert code.drawing_is_folded(used) == []
+
+
+def test_a_part_with_a_recap_is_good():
+    two_parts = lesson(text("Then:\n\n- one,\n- two,\n- three."), text("# B · Two"))
+    assert page.recaps(two_parts) == [] and any(c.id == "onward-a" for c in two_parts.cells)
 
 
 def test_minutes_of_core_and_whole_are_stated():

@@ -17,6 +17,7 @@ from support.lesson_rules.reading import (
 )
 
 from course_lib.tools.clock import authors_text, part_heading
+from course_lib.tools.pages import ONWARD
 
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 SECTIONS = ["Predict", "Claim check", "Clinic", "Checkpoints", "Summary"]
@@ -60,16 +61,28 @@ def sections(notebook):
     return wrong + [f"the summary lacks **{part}.**" for part in lacking]
 
 
+def recaps(notebook):
+    """Each part but the last ends with a recap: a list of three lines, the last of its cell.
+
+    The cell that leads to the next part, made by refresh, comes below it.
+    """
+    return [
+        f"cell {i - 1}: no recap in three lines ends the part"
+        for i, cell in markdown_cells(notebook)
+        if cell.get("id", "").startswith(ONWARD)
+        if not re.search(r"(?:\A|\n\n)(?:- .+\n?){3}\Z", notebook.cells[i - 2].source.rstrip())
+    ]
+
+
 # --- language and mathematics ----------------------------------------------------------------
 
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$", re.DOTALL)
 TYPED = re.compile(
-    r"[₀-₉ᵢⱼₖₙ₊₋ᵀ√∂∑∫∈‖∇]"  # what only formulas have
-    r"|[Α-Ωα-ωϑϕ]"  # a Greek letter; U+00B5, the micro of units, is none
-    r"|(?<![A-Za-z])[A-Za-z](?:⁻¹|[²³])(?![\w/])"  # A⁻¹, r² (but not m², which follows a number)
-    r"|(?<![\w=<>])[A-Za-z]\w{0,2} = [-−\d.(\[A-Za-z]"  # a = 0
+    r"\S*[₀-₉ᵢⱼₖₙ₊₋ᵀ√∂∑∫∈‖∇]\S*"  # what only formulas have
+    r"|\S*[Α-Ωα-ωϑϕ]\S*"  # a Greek letter; U+00B5, the micro of units, is none
+    r"|(?<![A-Za-z/])[A-Za-ln-rt-z](?:⁻¹|[²³])(?![\w/])"  # A⁻¹, r²; m² and s² are units
+    r"|(?<![\w=<>])[A-Za-z]\w{0,2} = [-−\d.(\[A-Za-z]\S*"  # a = 0
 )
-UNITS = re.compile(r"(?<=\d) ?[kcmµ]?[mNsJWgAV][²³]")
 NO_CODE = re.compile(r"[×·ᵀ²³√−₀-₉]")  # what Python does not know
 
 
@@ -96,7 +109,7 @@ def mathematics(notebook):
         text = re.split(r"\*\*References", FORMULA.sub(" ", text))[0]
         spans = re.findall(r"`([^`\n]+)`", text)
         found = [span for span in spans if NO_CODE.search(span)]
-        found += [match[0] for match in TYPED.finditer(UNITS.sub(" ", prose(text)))]
+        found += [match[0] for match in TYPED.finditer(prose(text))]
         if found:
             wrong.append(f"cell {i}: set between dollars: {', '.join(dict.fromkeys(found))}")
     return wrong
