@@ -136,26 +136,37 @@ def error(T: ArrayLike, T_goal: ArrayLike) -> np.ndarray:
 # ---------------------------------------------------------------- what the floor asks of input
 
 
-def finite(name: str, value: ArrayLike, *tail: int) -> np.ndarray:
-    """`value` as a float array of shape (..., *tail); `ValueError` with its name if it is none.
+def numbers(name: str, value: ArrayLike) -> np.ndarray:
+    """`value` as a float array; `ValueError` with its name if it is none.
 
     Complex numbers, truth values, words and masked entries are no numbers here: NumPy would turn
     them into floats and lose what they say.
     """
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "iufO" or np.ma.is_masked(value):
+        missing = array.dtype.kind == "O" and any(entry is None for entry in array.flat)
+        if array.dtype.kind not in "iufO" or missing or np.ma.is_masked(value):
             raise TypeError
-        array = array.astype(float, copy=False)
+        return array.astype(float, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: {value!r}, expected real numbers") from None
+
+
+def finite(name: str, value: ArrayLike, *tail: int) -> np.ndarray:
+    """`value` as a finite float array (..., *tail); `ValueError` with its name if it is none."""
+    array = numbers(name, value)
     if array.ndim < len(tail) or array.shape[array.ndim - len(tail) :] != tail:
         expected = ", ".join(("...", *map(str, tail)))
         raise ValueError(f"{name}: shape {array.shape}, expected ({expected})")
-    if not np.isfinite(array).all():
-        at = np.argwhere(~np.isfinite(array))[0].tolist()
-        raise ValueError(f"{name}{at or ''}: {array[*at]}, expected finite numbers")
+    refuse(name, array, ~np.isfinite(array), "finite numbers")
     return array
+
+
+def refuse(name: str, array: np.ndarray, bad: np.ndarray, expected: str) -> None:
+    """`ValueError` with name, place and value of the first entry that is bad, if there is one."""
+    if bad.any():
+        at = np.argwhere(bad)[0].tolist()
+        raise ValueError(f"{name}{at or ''}: {array[*at]:g}, expected {expected}")
 
 
 def as_poses(name: str, T: ArrayLike) -> np.ndarray:

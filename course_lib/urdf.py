@@ -213,7 +213,7 @@ def from_urdf(path, tip: str | None = None) -> Arm:
     `ValueError` names file, line and element: a broken tree, an unknown or open tip, and in the chain whatever has no
     place in an `Arm` (mimic, floating and planar joints, missing limits).
 
-    >>> from course_lib.arm import ARMS
+    >>> from course_lib.arm_file import ARMS
     >>> from_urdf(ARMS.parent / "urdf" / "good" / "scara.urdf").joint_types
     ('revolute', 'revolute', 'prismatic', 'revolute')
     """

@@ -1,18 +1,29 @@
+"""course_lib.arm: what an `Arm` takes and refuses, and the bodies along its links."""
+
 import dataclasses
+import math
+import re
 
 import numpy as np
 import pytest
-import yaml
 from support.engines import LIBRARY_ARMS, TOOLBOX_ARMS
 
-from course_lib.arm import ARMS, Arm, from_toolbox, links_as_capsules, load_arm
-from course_lib.dh import to_modified, to_standard
-from course_lib.engines import pinocchio_model
+from course_lib import arm_file
+from course_lib.arm import Arm, from_toolbox, links_as_capsules, load_arm, solid_inertia
+from course_lib.dh import to_modified
+from course_lib.engines import toolbox_robot
 from course_lib.kinematics import link_frames
 
+ROWS = dict(a=[1, 1], alpha=[0, 0], d=[0, 0], theta=[0, 0])
+TWO = {"com": np.zeros((2, 3)), "inertia": [np.eye(3)] * 2}
 
-def test_every_arm_file_loads_under_its_own_name():
-    assert sorted(p.stem for p in ARMS.glob("*.yaml")) == sorted(LIBRARY_ARMS)
+
+def two(**changes):
+    """An arm of two joints with other fields."""
+    return Arm("x", "standard", **{**ROWS, **changes})
+
+
+def test_every_library_arm_loads_under_its_own_name():
     for name in LIBRARY_ARMS:
         assert load_arm(name).name == name
 
@@ -35,6 +46,161 @@ def test_an_arm_cannot_be_changed_in_place():
     with pytest.raises(dataclasses.FrozenInstanceError):
         arm.name = "other"
     assert dataclasses.replace(arm, alpha=-arm.alpha).alpha[0] == -arm.alpha[0]
+
+
+def test_an_arm_keeps_its_own_copy():
+    a = np.array([1.0, 2.0])
+    arm = two(a=a)
+    a[:] = 7
+    assert arm.a.tolist() == [1, 2] and arm.a.dtype == float
+
+
+def test_every_array_of_an_arm_is_read_only():
+    arm = load_arm("cobot6")
+    for field in dataclasses.fields(Arm):
+        value = getattr(arm, field.name)
+        assert not isinstance(value, np.ndarray) or not value.flags.writeable, field.name
+
+
+def test_arms_are_equal_to_themselves_only():
+    assert two() != two() and len({two(), two()}) == 2
+
+
+# ------------------------------------------------ the table of joint fields
+
+
+def test_the_table_names_every_field_of_a_joint():
+    others = {"name", "convention", "joint_types", "base", "tool"}
+    fields = {field.name for field in dataclasses.fields(Arm)} - others
+    assert {row.name for row in arm_file.JOINT_FIELDS} == fields
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("q_min", -math.pi),
+        ("q_max", math.pi),
+        ("qd_max", math.inf),
+        ("qdd_max", math.inf),
+        ("radius", 0.03),
+    ],
+)
+def test_what_is_left_out_has_a_default(name, value):
+    """As the docstring of `Arm` says."""
+    for arm in (two(), two(**{name: None})):
+        assert np.array_equal(getattr(arm, name), [value, value])
+
+
+@pytest.mark.parametrize("name", ["mass", "com", "inertia", "tau_max"])
+def test_what_is_not_known_stays_unknown(name):
+    assert getattr(two(), name) is None
+
+
+def test_base_and_tool_are_the_identity_when_left_out():
+    assert np.array_equal(two().base, np.eye(4)) and np.array_equal(two().tool, np.eye(4))
+    assert two().joint_types == ("revolute", "revolute") and two().revolute.tolist() == [True, True]
+    assert two(joint_types=["prismatic", "revolute"]).revolute.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("name", ["q_min", "q_max", "qd_max", "qdd_max"])
+def test_limits_may_be_infinite(name):
+    value = -math.inf if name == "q_min" else math.inf
+    assert np.array_equal(getattr(two(**{name: [value, value]}), name), [value, value])
+
+
+@pytest.mark.parametrize("name", ["a", "alpha", "d", "theta", "radius", "mass", "tau_max"])
+def test_what_must_be_finite_is_told(name):
+    with pytest.raises(ValueError, match=rf"^{name}\[1\]: inf, expected finite numbers"):
+        two(**{name: [1, math.inf]})
+
+
+@pytest.mark.parametrize("row", arm_file.JOINT_FIELDS[1:], ids=lambda row: row.name)
+def test_every_field_tells_what_is_no_number_and_what_has_another_shape(row):
+    shape = rf"\(2{''.join(f', {k}' for k in row.shape) or ','}\)"
+    right = np.ones((2, *row.shape)) if row.name not in TWO else np.array(TWO[row.name])
+    for value in (right[:1], np.ones((2, 7)), 1.0):
+        told = re.escape(str(np.shape(value)))
+        with pytest.raises(ValueError, match=rf"^{row.name}: shape {told}, expected {shape}"):
+            two(**{row.name: value})
+    for value in ("x", 1j):
+        with pytest.raises(ValueError, match=rf"^{row.name}: .*expected real numbers"):
+            two(**{row.name: [value, value]})
+    wrong = right.copy()
+    wrong[1] = np.nan
+    place = "".join(f", {k}" for k in [0] * len(row.shape))
+    with pytest.raises(ValueError, match=rf"^{row.name}\[1{place}\]: nan, expected finite numbers"):
+        two(**{row.name: wrong})
+    assert np.array_equal(getattr(two(**{row.name: right.tolist()}), row.name), right)
+
+
+@pytest.mark.parametrize("name", ["qd_max", "qdd_max", "radius", "mass", "tau_max"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_what_must_be_positive_is_told(name, value):
+    with pytest.raises(ValueError, match=rf"^{name}\[1\]: {value}, expected a positive number"):
+        two(**{name: [1e-9, value]})
+
+
+@pytest.mark.parametrize("name", ["a", "alpha", "d", "theta", "q_min"])
+def test_the_rest_may_be_negative(name):
+    assert getattr(two(**{name: [-1, -2]}), name).tolist() == [-1, -2]
+
+
+def test_limits_the_wrong_way_round_are_told():
+    assert two(q_min=[0, 1], q_max=[0, 1]).q_max.tolist() == [0, 1]  # a joint that is locked
+    with pytest.raises(ValueError, match=r"^q_min\[1\]: 1 lies above q_max\[1\] = 0.5"):
+        two(q_min=[0, 1], q_max=[0, 0.5])
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        (
+            dict(convention="craig"),
+            r"convention: 'craig', expected one of \('standard', 'modified'",
+        ),
+        (dict(a=[]), "a: empty, expected one number a joint"),
+        (dict(joint_types=("revolute",)), r"joint_types: \('revolute',\), expected 2 of"),
+        (dict(joint_types=("revolute", "ball")), r"joint_types: .*'ball'\), expected 2 of"),
+        (dict(theta=None), "theta: None, expected real numbers"),
+        (dict(tool=2 * np.eye(4)), "tool: its 3x3 part is not a rotation"),
+        (dict(tool=np.eye(4)[None]), r"tool: shape \(1, 4, 4\), expected \(4, 4\)"),
+        (dict(base=np.eye(3)), r"base: shape \(3, 3\), expected"),
+        (dict(base=np.diag([1, 1, -1, 1])), "base: .*det R is negative"),
+        (dict(base=np.eye(4)[[0, 1, 2, 2]]), r"base: last row \[0.0, 0.0, 1.0, 0.0\], expected"),
+        (dict(inertia=[np.eye(3), -np.eye(3)]), r"inertia\[1\]: a negative principal moment"),
+    ],
+)
+def test_a_wrong_arm_is_told_by_field(changes, message):
+    with pytest.raises(ValueError, match="^" + message):
+        two(**changes) if "convention" not in changes else Arm("x", **changes, **ROWS)
+
+
+def test_an_inertia_may_be_that_of_a_thin_rod():
+    assert two(inertia=[np.diag([1, 1, 0])] * 2).inertia[0, 2, 2] == 0
+
+
+# ------------------------------------------------ in print
+
+
+def test_the_table_in_print_shows_each_row_and_where_q_enters():
+    arm = Arm(
+        "scara",
+        "standard",
+        a=[0.3, 0.2, 0],
+        alpha=[0, np.pi, 0],
+        d=[0.4, 0, 0.1],
+        theta=[0, np.pi / 2, 0],
+        joint_types=("revolute", "revolute", "prismatic"),
+    )
+    lines = str(arm).splitlines()
+    assert lines[0] == "scara: 3 joints, standard DH" and len(lines) == 5
+    assert lines[1].split() == ["joint", "a", "[m]", "alpha", "[°]", "d", "[m]", "theta", "[°]"]
+    assert lines[2].split() == ["1", "0.30000", "0.00", "0.40000", "q", "+", "0.00"]
+    assert len(set(map(len, lines[1:]))) == 1  # columns stand below each other
+    assert "q + 90.00" in lines[3] and "180.00" in lines[3] and "q + 0.10000" in lines[4]
+
+
+# ------------------------------------------------ bodies
 
 
 def capsules_in_the_world(arm, q):
@@ -83,20 +249,28 @@ def test_solid_cylinders_have_the_inertia_that_pinocchio_gives_them():
     assert np.allclose(arm.com, (start + end) / 2)
 
 
-def test_changing_the_convention_moves_the_bodies_along():
-    """Centres of mass and inertias in the world do not know about frames."""
-    arm = load_arm("cobot6")
-    q = np.random.default_rng(2).uniform(-2, 2, (20, arm.n))
+@pytest.mark.parametrize("axis", [(0.3, 0, 0), (0.1, -0.2, 0.4), (0, 0, 1e-8), (0, 0, 0)])
+def test_solid_inertia_is_that_of_many_small_pieces(axis):
+    """By adding up m r^2 of points spread evenly over the cylinder, or the sphere."""
+    mass, radius, axis = 2.0, 0.05, np.array(axis, dtype=float)
+    cells = np.stack(np.meshgrid(*[(np.arange(60) + 0.5) / 30 - 1] * 3), axis=-1).reshape(-1, 3)
+    length = np.linalg.norm(axis)
+    if length == 0:
+        points = radius * cells[np.linalg.norm(cells, axis=1) < 1]
+    else:
+        disc = cells[np.hypot(cells[:, 0], cells[:, 1]) < 1] * [radius, radius, length / 2]
+        z = axis / length
+        x = np.cross(z, [1, 0, 0] if abs(z[0]) < 0.9 else [0, 1, 0])
+        x /= np.linalg.norm(x)
+        points = disc @ np.stack([x, np.cross(z, x), z])
+    squares = (points**2).sum(axis=1)
+    inertia = mass * (squares.mean() * np.eye(3) - points.T @ points / len(points))
+    assert np.allclose(
+        solid_inertia(mass, radius, axis), inertia, rtol=0, atol=4e-3 * inertia.max()
+    )
 
-    def centre_and_inertia(arm):
-        frames = link_frames(arm, q)[:, 1:]
-        R = frames[..., :3, :3]
-        com = np.einsum("...ij,...j->...i", R, arm.com) + frames[..., :3, 3]
-        return com, R @ arm.inertia @ np.swapaxes(R, -1, -2)
 
-    for other in (to_modified(arm), to_standard(to_modified(arm))):
-        for ours, theirs in zip(centre_and_inertia(arm), centre_and_inertia(other)):
-            assert np.allclose(ours, theirs, rtol=0, atol=1e-12)
+# ------------------------------------------------ from the toolbox
 
 
 @pytest.mark.parametrize("name", TOOLBOX_ARMS)
@@ -117,6 +291,27 @@ def test_arms_from_the_toolbox_keep_base_tool_and_limits(name):
         assert np.allclose([arm.q_min[i], arm.q_max[i]], expected)
 
 
+def test_an_arm_survives_the_way_through_the_toolbox():
+    pytest.importorskip("roboticstoolbox")
+    slide = Arm(
+        "slide",
+        "modified",
+        a=[0.1, 0.2],
+        alpha=[0.3, 0.4],
+        d=[0.5, 0.6],
+        theta=[0.7, 0.8],
+        joint_types=("prismatic", "revolute"),
+        q_min=[-0.1, -1],
+        q_max=[0.2, 2],
+    )
+    for arm in (slide, *map(load_arm, LIBRARY_ARMS)):
+        back = from_toolbox(toolbox_robot(arm))
+        assert (back.name, back.convention) == (arm.name, arm.convention)
+        assert back.joint_types == arm.joint_types
+        for name in ("a", "alpha", "d", "theta", "q_min", "q_max", "base", "tool"):
+            assert np.allclose(getattr(back, name), getattr(arm, name), rtol=0, atol=1e-15), name
+
+
 def test_toolbox_robots_that_no_dh_row_can_hold_are_refused():
     rtb = pytest.importorskip("roboticstoolbox")
     flipped = rtb.DHRobot([rtb.RevoluteDH(a=1, flip=True)], name="flipped")
@@ -124,151 +319,3 @@ def test_toolbox_robots_that_no_dh_row_can_hold_are_refused():
         from_toolbox(flipped)
     with pytest.raises(ValueError, match="not a DHRobot"):
         from_toolbox(rtb.models.ETS.Planar_Y())
-
-
-GOOD = {
-    "name": "x",
-    "convention": "standard",
-    "joints": [dict(a=1, alpha="pi/2", d=0, theta=0)] * 2,
-}
-
-
-def edited(**changes):
-    return {**GOOD, **changes}
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        (edited(convention="craig"), r"convention: 'craig', expected one of"),
-        (edited(joints=[]), r"joints: \[\], expected a list"),
-        (edited(joints=[dict(a=1, alpha=0, d=0)]), r"joints\[0\]: field 'theta' is missing"),
-        (
-            edited(joints=[dict(a=1, alpha="pi/x", d=0, theta=0)]),
-            r"joints\[0\].alpha: 'pi/x', expected a number or a multiple of pi",
-        ),
-        (
-            edited(joints=[dict(a="1", alpha=0, d=0, theta=0)]),
-            r"joints\[0\].a: '1', expected a number",
-        ),
-        (edited(joints=[dict(a=True, alpha=0, d=0, theta=0)]), r"joints\[0\].a: True"),
-        (
-            edited(joints=[dict(a=1, alpha=0, d=0, theta=0, q_mim=1)]),
-            r"unknown field 'q_mim', did you mean 'q_min'",
-        ),
-        (
-            edited(joints=[dict(a=1, alpha=0, d=0, theta=0, q_min=1, q_max=-1)]),
-            r"q_min\[0\]: 1 lies above q_max\[0\] = -1",
-        ),
-        (
-            edited(joints=[dict(a=1, alpha=0, d=0, theta=0, radius=0)]),
-            r"radius\[0\]: 0, expected a positive",
-        ),
-        (
-            edited(joints=[dict(a=1, alpha=0, d=0, theta=0, type="ball")]),
-            r"joint_types: \('ball',\)",
-        ),
-        (
-            edited(
-                joints=[dict(a=1, alpha=0, d=0, theta=0, mass=1), dict(a=1, alpha=0, d=0, theta=0)]
-            ),
-            r"joints\[1\].mass: missing",
-        ),
-        (edited(tool={"xyz": [0, 0]}), r"tool.xyz: .*expected three numbers"),
-        (edited(solid_cylinders=True), r"solid_cylinders: needs the mass"),
-        (
-            edited(joints=[dict(a=[1, 2], alpha=0, d=0, theta=0)]),
-            r"joints\[0\].a: \[1, 2\], expected one number",
-        ),
-        (
-            edited(joints=[dict(a=1, alpha="pi/0", d=0, theta=0)]),
-            r"joints\[0\].alpha: 'pi/0', which divides by zero",
-        ),
-        (edited(joints=[dict(a=1, alpha=0, d=0, theta=0, type=["revolute"])]), r"joint_types: "),
-        (edited(jionts=1), r"file: unknown field 'jionts', did you mean 'joints'"),
-        ("text", r"file: 'text', expected fields"),
-        (
-            edited(joints=[dict(a=float("nan"), alpha=0, d=0, theta=0)]),
-            r"a: .*expected finite numbers",
-        ),
-    ],
-)
-def test_a_wrong_file_is_told_by_file_field_and_value(tmp_path, content, message):
-    path = tmp_path / "wrong.yaml"
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"wrong\.yaml: .*" + message):
-        load_arm(path)
-
-
-def test_unreadable_and_unknown_files(tmp_path):
-    path = tmp_path / "broken.yaml"
-    path.write_text("joints: [", encoding="utf-8")
-    with pytest.raises(ValueError, match="broken.yaml: not readable as YAML"):
-        load_arm(path)
-    with pytest.raises(FileNotFoundError, match="no arm 'cobot7': .*cobot6"):
-        load_arm("cobot7")
-
-
-@pytest.mark.parametrize(
-    "value, radians",
-    [
-        ("pi", np.pi),
-        ("-pi/2", -np.pi / 2),
-        ("3*pi/4", 3 * np.pi / 4),
-        ("2 * pi", 2 * np.pi),
-        (0.5, 0.5),
-        ("1e-3", 0.001),
-        ("-2.5E1", -25),
-    ],
-)
-def test_angles_in_a_file_may_be_multiples_of_pi(tmp_path, value, radians):
-    path = tmp_path / "arm.yaml"
-    path.write_text(
-        yaml.safe_dump(edited(joints=[dict(a=0, alpha=value, d=0, theta=0)])), encoding="utf-8"
-    )
-    assert load_arm(path).alpha[0] == pytest.approx(radians, abs=1e-15)
-
-
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        (dict(a=[]), "a: empty"),
-        (dict(d=[0]), r"d: shape \(1,\), expected \(2,\)"),
-        (dict(theta=["x", 0]), "theta: .*expected numbers"),
-        (dict(tool=2 * np.eye(4)), "tool: its 3x3 part is not a rotation"),
-        (dict(base=np.diag([1, 1, -1, 1])), "base: .*det R is negative"),
-        (
-            dict(
-                base=np.eye(4) + np.eye(4)[[3, 0, 1, 2]] * 0 + np.outer([0, 0, 0, 1], [1, 0, 0, 0])
-            ),
-            "base: last row",
-        ),
-        (dict(theta=None), r"theta: shape \(\), expected \(2,\)"),
-        (dict(inertia=[-np.eye(3), np.eye(3)]), r"inertia\[0\]: a negative principal moment"),
-        (dict(com=np.zeros((3, 2))), r"com: shape \(3, 2\), expected \(2, 3\)"),
-    ],
-)
-def test_a_wrong_arm_is_told_by_field(changes, message):
-    good = dict(a=[1, 1], alpha=[0, 0], d=[0, 0], theta=[0, 0])
-    with pytest.raises(ValueError, match=message):
-        Arm("x", "standard", **{**good, **changes})
-
-
-def test_the_table_in_print_shows_each_row_and_where_q_enters():
-    arm = Arm(
-        "scara",
-        "standard",
-        a=[0.3, 0.2, 0],
-        alpha=[0, np.pi, 0],
-        d=[0.4, 0, 0.1],
-        theta=[0, np.pi / 2, 0],
-        joint_types=("revolute", "revolute", "prismatic"),
-    )
-    lines = str(arm).splitlines()
-    assert lines[0] == "scara: 3 joints, standard DH"
-    assert "q + 90.00" in lines[3] and "180.00" in lines[3] and "q + 0.10000" in lines[4]
-
-
-def test_pinocchio_model_has_one_joint_a_row():
-    pytest.importorskip("pinocchio")
-    assert pinocchio_model(load_arm("panda"))[0].nq == 7
