@@ -37,7 +37,8 @@ class Solver:
     """Runs folded solutions in the names of a lesson, then puts every name back.
 
     names: the lesson's global names, a dict. A solution that ran stays known to the later ones, as
-    it would for a learner who wrote it, until a cell of the lesson binds its name anew.
+    it would for a learner who wrote it, until a cell of the lesson binds its name anew. (Objects of
+    the lesson that a solution changes in place stay changed.)
     """
 
     def __init__(self, names: dict):

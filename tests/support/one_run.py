@@ -71,7 +71,11 @@ class LessonFile(IPyNbFile):
 
     def _collect(self):
         cells = list(super().collect())
-        solutions = {c.cell: c for c in reading.checkpoints(self.nb) if c.solution}
+        try:
+            solutions = {c.cell: c for c in reading.checkpoints(self.nb) if c.solution}
+            explorers = reading.explorer_cells(self.nb)
+        except SyntaxError:  # the cell in question says so when it is run
+            solutions, explorers = {}, []
         for (number, _), item in zip(reading.code_cells(self.nb), cells, strict=True):
             name, options = f"cell {number}", item.options
             yield IPyNbCell.from_parent(
@@ -79,7 +83,7 @@ class LessonFile(IPyNbFile):
             )
             if number in solutions:
                 yield SolutionTest.of(self, solutions[number], item.cell)
-        for number, cell in reading.explorer_cells(self.nb):
+        for number, cell in explorers:
             yield ExplorerTest.of(self, number, cell)
 
     def setup(self):

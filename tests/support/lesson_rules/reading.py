@@ -67,12 +67,14 @@ def is_folded(cell) -> bool:
 
 
 def statements(cell) -> list[ast.stmt]:
-    """The cell's top-level statements; IPython's magic lines are left out."""
+    """The cell's top-level statements; IPython's magic lines and cells are left out."""
     return _parsed(cell.source)
 
 
 @functools.cache
 def _parsed(source):
+    if source.startswith("%%"):
+        return []
     lines = ["pass" if re.match(r"[%!]", line) else line for line in source.splitlines()]
     return ast.parse("\n".join(lines)).body
 
