@@ -4,16 +4,17 @@
 
 Public names: `report`, `requirements`.
 
-Lesson 00 runs it as its first cell, so this module needs nothing but Python itself. What is right is
-said without a version or a path: the lines are the same on every machine where all is well.
+Lesson 00 runs it as its first cell, so this module needs nothing but Python itself. What is right
+is said without a version or a path: the lines are the same on every machine where all is well.
 """
 
 import importlib
 import importlib.metadata
-import re
 import sys
 import warnings
 from pathlib import Path
+
+from course_lib.tools.environment import Requirement, numbers, read_project
 
 COURSE = "robot-arm-course"
 PROJECT = Path(__file__).resolve().parents[2]
@@ -27,7 +28,7 @@ NO_WINDOWS = "left out on Windows, where it does not exist; cells that need it a
 
 
 def report() -> list[str]:
-    """One line for Python, for each package of the course and for the sliders; then one that sums up."""
+    """One line for Python, for each package and for the sliders; then one that sums up."""
     if sys.version_info < (3, 11):  # before anything that an older Python can't run
         return [_python(">=3.11")]
     try:
@@ -47,16 +48,16 @@ def report() -> list[str]:
 
 
 def requirements() -> tuple[str, list[str]]:
-    """(Python version, packages) that the course needs, as in pyproject.toml: (">=3.11", ["numpy>=2.1", …]).
+    """(Python version, packages) that the course needs: (">=3.11", ["numpy>=2.1", …]).
 
-    They are read from pyproject.toml where course_lib lies in its project, else from the installed package.
+    They are read from pyproject.toml where course_lib lies in its project, else from the
+    installed package. Raises FileNotFoundError where there is neither.
     """
-    import tomllib
-
-    file = PROJECT / "pyproject.toml"
-    if file.is_file():
-        project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+    try:
+        project = read_project(PROJECT)
         return project["requires-python"], project["dependencies"]
+    except FileNotFoundError:
+        pass
     try:
         installed = importlib.metadata.metadata(COURSE)
     except importlib.metadata.PackageNotFoundError:
@@ -70,7 +71,7 @@ def requirements() -> tuple[str, list[str]]:
 
 
 def _python(needed):
-    at_least = _numbers(needed)
+    at_least = numbers(needed)
     if sys.version_info[: len(at_least)] >= at_least:
         return "Python: ok"
     found = ".".join(map(str, sys.version_info[:3]))
@@ -82,16 +83,16 @@ def _python(needed):
 
 def _package(text):
     """The line for one requirement such as "pin>=3.4; sys_platform != 'win32'"."""
-    requirement, _, marker = (part.strip() for part in text.partition(";"))
-    name = re.match(r"[A-Za-z0-9._-]+", requirement)[0]
-    if "win32" in marker and sys.platform == "win32":
+    wanted = Requirement.read(text)
+    name = wanted.name
+    if not wanted.is_wanted():
         return f"{name}: {NO_WINDOWS}"
-    cure = f'run `%pip install "{requirement}"` in a cell'
+    cure = f'run `%pip install "{wanted.text}"` in a cell'
     try:
         found = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return f"{name}: missing; {cure}"
-    if _numbers(found) < _numbers(requirement[len(name) :]):
+    if numbers(found) < wanted.least:
         return f"{name}: {found} is too old; {cure}"
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -114,12 +115,6 @@ def _sliders():
             " cell, then reload the page"
         )
     return "sliders: ok"
-
-
-def _numbers(version):
-    """The leading numbers of a version, as a tuple: ">=3.11" -> (3, 11), "2.1rc1" -> (2, 1)."""
-    found = re.match(r"[^0-9]*(\d+(?:\.\d+)*)", version)
-    return tuple(map(int, found[1].split("."))) if found else ()
 
 
 if __name__ == "__main__":

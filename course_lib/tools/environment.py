@@ -1,0 +1,512 @@
+"""What does the course need installed, is it there, and if not, how does it get there?
+
+`ensure` makes and keeps the environment in .venv; `require_here` looks at the environment of the
+Python that runs it; `requirements` reads what pyproject.toml asks for (the doctor reads it too).
+course.py loads this file before anything is installed, so it needs nothing but Python itself.
+
+Public names: `python_for`, `is_ready`, `run`, `requirements`, `Requirement`, `only_one`, `explain`,
+`say`, `Trouble`, `Busy`.
+"""
+
+from __future__ import annotations  # the doctor must be able to tell an older Python what it lacks
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+INSTALL_GB = 2.5  # 1.5 GB stay, the rest is needed while pip unpacks
+TESTED_PYTHONS = "3.11 to 3.13"
+TICK_SECONDS = 15  # between two words about progress
+
+
+class Trouble(Exception):
+    """Something the user can cure; the message is one sentence that says how."""
+
+
+class Busy(Trouble):
+    """Another process is doing the same thing."""
+
+
+def say(text: str) -> None:
+    """Print a line that is seen at once."""
+    print(text, flush=True)
+
+
+# --- what the course asks for ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One line of pyproject.toml, such as "pin>=3.4; sys_platform != 'win32'"."""
+
+    name: str
+    text: str  # without the marker: "pin>=3.4"
+    least: tuple[int, ...]  # (3, 4)
+    not_on_windows: bool
+
+    @classmethod
+    def read(cls, line: str) -> Requirement:
+        """Parse a line; the course writes only `name`, `name>=version` and the Windows marker."""
+        text, _, marker = (part.strip() for part in line.partition(";"))
+        name = re.match(r"[A-Za-z0-9._-]+", text)[0]
+        return cls(name, text, numbers(text[len(name) :]), "win32" in marker)
+
+    def is_wanted(self) -> bool:
+        """Say whether it is needed on this system."""
+        return not (self.not_on_windows and sys.platform == "win32")
+
+
+def requirements(extras: Sequence[str] = ()) -> list[Requirement]:
+    """Return what pyproject.toml asks for, `extras` included. Raises FileNotFoundError."""
+    project = read_project()
+    lines = list(project["dependencies"])
+    for extra in extras:
+        lines += project["optional-dependencies"][extra]
+    return [Requirement.read(line) for line in lines]
+
+
+def read_project(folder: Path | None = None) -> dict:
+    """Return the table `project` of the course's pyproject.toml. Raises FileNotFoundError."""
+    import tomllib  # here, so that an older Python can import this file
+
+    text = ((folder or ROOT) / "pyproject.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["project"]
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version.
+
+    >>> numbers(">=3.11"), numbers("2.4.6rc1"), numbers("")
+    ((3, 11), (2, 4, 6), ())
+    """
+    found = re.match(r"[^0-9]*(\d+(?:\.\d+)*)", version)
+    return tuple(map(int, found[1].split("."))) if found else ()
+
+
+# --- the environment in .venv ----------------------------------------------------------------
+
+
+def ensure(extras: Sequence[str]) -> Path:
+    """Make .venv ready for `extras` unless it is, and return its Python. Raises Trouble."""
+    if is_ready(extras):
+        settle(VENV)
+        return venv_python()
+    busy = "Another course.py is installing packages: wait until it is done, then start again."
+    try:
+        with only_one(ROOT / ".venv.lock", busy):
+            if not is_ready(extras):  # the other one may just have done it
+                install(extras)
+            settle(VENV)
+    except PermissionError as error:
+        raise Trouble(
+            f"You may not write into {ROOT} ({error.strerror}): copy the course into a folder of "
+            "your own, or use --here with an environment that has the packages."
+        ) from error
+    return venv_python()
+
+
+def is_ready(extras: Sequence[str]) -> bool:
+    """Say whether .venv holds the pinned packages, those of `extras` included. Quick."""
+    stamp = read_stamp()
+    return (
+        stamp["fingerprint"] == fingerprint()
+        and set(extras) <= set(stamp["extras"])
+        and venv_python().exists()
+        and not unfinished_file().exists()
+        and set(stamp["packages"]) <= packages()
+    )
+
+
+def venv_python() -> Path:
+    """Return the path of the Python in .venv."""
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def stamp_file() -> Path:
+    """Return the path of the file that says what a finished installation was made from."""
+    return VENV / "course-stamp.json"
+
+
+def unfinished_file() -> Path:
+    """Return the path of the file that lies in .venv while pip is changing it."""
+    return VENV / "course-unfinished"
+
+
+def read_stamp() -> dict:
+    """Return the stamp of the last finished installation; one of nothing if it can't be read."""
+    nothing = {"fingerprint": "", "extras": [], "packages": []}
+    try:
+        stamp = json.loads(stamp_file().read_text(encoding="utf-8"))
+        right = all(isinstance(stamp[key], type(nothing[key])) for key in ("fingerprint", "extras"))
+    except (OSError, ValueError, LookupError, TypeError):
+        return nothing
+    return {**nothing, **stamp} if right else nothing
+
+
+def fingerprint() -> str:
+    """Return a hash of all that an installation depends on: packages, Python and place."""
+    digest = hashlib.sha256(f"{venv_version()} {ROOT}".encode())
+    for name in ("pyproject.toml", "constraints.txt"):
+        digest.update((ROOT / name).read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
+
+
+def venv_version() -> tuple[int, ...] | None:
+    """Return the Python version of .venv as (major, minor), or None where there is none."""
+    try:
+        text = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = re.search(r"^version\w*\s*=\s*(\d+)\.(\d+)", text, re.MULTILINE)
+    return tuple(map(int, found.groups())) if found else None
+
+
+def installed_names() -> set[str]:
+    """Return the names in the site-packages folder of .venv; every change by pip shows here."""
+    folders = [VENV / "Lib" / "site-packages", *VENV.glob("lib/python*/site-packages")]
+    return {path.name for folder in folders if folder.is_dir() for path in folder.iterdir()}
+
+
+def packages() -> set[str]:
+    """Return what is installed in .venv, without versions: "numpy", but not "numpy.libs"."""
+    names = {name.removesuffix(".dist-info").partition("-")[0] for name in installed_names()}
+    return {name for name in names if "." not in name and not name.startswith("_")}
+
+
+def install(extras: Sequence[str]) -> None:
+    """Make, repair or extend .venv, and install the course with `extras` into it."""
+    start = time.monotonic()
+    extras = sorted({*extras, *read_stamp()["extras"]})
+    remove_broken_venv()
+    if not VENV.exists():
+        check_disk()
+        say("Making the environment in .venv (once; a few minutes and 1.5 GB).")
+        say("Step 1 of 2: an empty environment ...")
+        make_venv()
+        say("Step 2 of 2: getting and unpacking the packages; pip says what it does ...")
+    else:
+        say("Adding to the environment in .venv what it lacks ...")
+    before = installed_names()
+    unfinished_file().touch()
+    try:
+        with progress(start):
+            run_pip("install", "-c", "constraints.txt", "-e", with_extras(extras))
+    except BaseException:
+        if installed_names() == before:  # pip gave up before it changed anything
+            unfinished_file().unlink()
+        raise
+    stamp = {"fingerprint": fingerprint(), "extras": extras, "packages": sorted(packages())}
+    stamp_file().write_text(json.dumps(stamp), encoding="utf-8")
+    unfinished_file().unlink()
+    say(f"The environment is ready after {spoken_seconds(time.monotonic() - start)}.")
+
+
+def with_extras(extras: Sequence[str]) -> str:
+    """Return what pip is to install: "." or ".[homework,test]"."""
+    return f".[{','.join(extras)}]" if extras else "."
+
+
+@contextlib.contextmanager
+def progress(start: float) -> Iterator[None]:
+    """Say from time to time how many packages are unpacked: pip is silent for minutes there."""
+    ended = threading.Event()
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").count("==")
+
+    def tick() -> None:
+        told = -1
+        while not ended.wait(TICK_SECONDS):
+            count = sum(name.endswith(".dist-info") for name in installed_names())
+            doing = f"{count} of about {pins} packages unpacked" if count != told else "still busy"
+            say(f"  ... {spoken_seconds(time.monotonic() - start)}: {doing}")
+            told = count
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def spoken_seconds(seconds: float) -> str:
+    """Return a duration in words.
+
+    >>> spoken_seconds(190.4)
+    '3 min 10 s'
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def remove_broken_venv() -> None:
+    """Remove .venv if it can't be used, and say so. Raises Trouble if it isn't an environment."""
+    if not os.path.lexists(VENV):
+        return
+    if VENV.is_symlink() or not (VENV / "pyvenv.cfg").is_file():
+        raise Trouble(f"{VENV} is no environment made by Python: move it away, then start again.")
+    why = what_is_broken()
+    if not why:
+        return
+    if Path(sys.prefix).resolve() == VENV:
+        raise Trouble(
+            f"The environment in .venv must be made anew ({why}): start course.py with another "
+            "Python than the one in it."
+        )
+    say(f"Removing the environment in .venv: {why}.")
+    try:
+        shutil.rmtree(VENV)
+    except OSError as error:
+        raise Trouble(
+            f"Could not remove {VENV} ({error.strerror}): close JupyterLab and all that uses it, "
+            "then start again."
+        ) from error
+
+
+def what_is_broken() -> str:
+    """Return in words why .venv can't be used, or an empty text."""
+    if unfinished_file().exists():
+        return "its installation was interrupted"
+    if (venv_version() or (0, 0)) < (3, 11):
+        return "it was made by a Python older than 3.11"
+    try:
+        probe = [str(venv_python()), "-m", "pip", "--version"]
+        works = subprocess.run(probe, capture_output=True, env=variables()).returncode == 0
+    except OSError:
+        works = False
+    return "" if works else "its Python or its pip does not start"
+
+
+def check_disk() -> None:
+    """Raise Trouble if there is too little room for the environment."""
+    free = shutil.disk_usage(ROOT).free / 1e9
+    if free < INSTALL_GB:
+        raise Trouble(
+            f"The disk is nearly full ({free:.1f} GB free in {ROOT}): free {INSTALL_GB} GB, "
+            "then start again."
+        )
+
+
+def make_venv() -> None:
+    """Make an empty environment in .venv. Raises Trouble."""
+    if not (find_spec("venv") and find_spec("ensurepip")):
+        name = "python%d.%d-venv" % sys.version_info[:2]
+        raise Trouble(
+            "This Python comes without venv and pip: install them (Debian and Ubuntu: "
+            f"sudo apt install {name}), then start again."
+        )
+    command = [sys.executable, "-m", "venv", str(VENV)]
+    made = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if made.returncode:
+        raise Trouble(explain(made.stdout + made.stderr, "Python could not make .venv"))
+
+
+def run_pip(*arguments: str) -> None:
+    """Run pip of .venv in the course's folder, all that it says visible. Raises Trouble."""
+    command = [str(venv_python()), "-m", "pip", *arguments]
+    settings = {**variables(), "PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    said = []
+    errors = {"stderr": subprocess.PIPE, "text": True, "errors": "replace"}
+    with subprocess.Popen(command, cwd=ROOT, env=settings, **errors) as pip:
+        for line in pip.stderr:
+            sys.stderr.write(line)
+            said.append(line)
+    if pip.returncode:
+        raise Trouble(explain("".join(said), "pip could not install the packages"))
+
+
+def variables() -> dict[str, str]:
+    """Return the variables for a process in .venv, as if it were activated."""
+    found = dict(os.environ)
+    # A sourced ROS puts its own packages, built for another NumPy, first in PYTHONPATH.
+    for name in ("PYTHONPATH", "PYTHONHOME", "MPLBACKEND"):
+        found.pop(name, None)
+    found["VIRTUAL_ENV"] = str(VENV)
+    found["PATH"] = os.pathsep.join([str(venv_python().parent), found.get("PATH", "")])
+    return found
+
+
+# --- JupyterLab's settings -------------------------------------------------------------------
+
+# They make a page that was run, saved and closed show its pictures again, links meet their
+# headings, the glossary open as text, and nobody be asked about news.
+JUPYTER = Path(__file__).resolve().parent / "jupyter"  # one folder of JUPYTER_CONFIG_PATH
+SETTINGS = JUPYTER / "labconfig" / "default_setting_overrides.json"
+
+
+def settings_file(prefix: Path) -> Path:
+    """Return where JupyterLab in the environment `prefix` looks for the course's settings."""
+    folder = prefix / "share" / "jupyter" / "lab" / "settings" / "overrides.d"
+    return folder / "robot-arm-course.json"
+
+
+def settle(prefix: Path) -> bool:
+    """Put JupyterLab's settings into the environment `prefix`; return whether they are there.
+
+    A user's own settings come first, and those of other environments stay as they are.
+    """
+    wanted, file = SETTINGS.read_bytes(), settings_file(prefix)
+    try:
+        if not file.is_file() or file.read_bytes() != wanted:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(wanted)
+    except OSError:
+        return False
+    return True
+
+
+# --- the environment of this Python (--here) -------------------------------------------------
+
+
+def require_here(extras: Sequence[str]) -> Path:
+    """Return this Python if its environment has all packages; otherwise raise Trouble."""
+    missing = missing_here(extras)
+    if missing:
+        raise Trouble(
+            f"This environment lacks {', '.join(missing)}: go to the folder {ROOT}, run\n"
+            f'    "{sys.executable}" -m pip install -c constraints.txt -e "{with_extras(extras)}"\n'
+            "and start again."
+        )
+    return Path(sys.executable)
+
+
+def missing_here(extras: Sequence[str]) -> list[str]:
+    """Return what this environment lacks, as "nbval" or "numpy>=2.1 (has 1.26.4)"."""
+    own = Requirement.read(read_project()["name"])
+    # What an earlier installation left beside course.py does not count.
+    places = [place for place in sys.path if Path(place).resolve() != ROOT]
+    missing = []
+    for wanted in [*requirements(extras), own]:
+        if not wanted.is_wanted():
+            continue
+        found = next(iter(metadata.distributions(name=wanted.name, path=places)), None)
+        if found is None:
+            missing.append(wanted.name)
+        elif numbers(found.version) < wanted.least:
+            missing.append(f"{wanted.text} (has {found.version})")
+    return missing
+
+
+def python_for(extras: Sequence[str], here: bool) -> Path:
+    """Return the Python that has the packages of `extras`: of .venv, or this one with --here."""
+    return require_here(extras) if here else ensure(extras)
+
+
+# --- only one at a time ----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def only_one(path: Path, busy: str, seconds: float = 0) -> Iterator[None]:
+    """Hold the lock file `path`, waiting for it at most `seconds`.
+
+    Raises Busy, with the sentence `busy`, if another process holds it, OSError if the file can't
+    be made. A file system without locks has to do without.
+    """
+    end = time.monotonic() + seconds
+    with open(path, "a") as file:
+        while not lock(file):
+            if time.monotonic() >= end:
+                raise Busy(busy)
+            time.sleep(0.1)
+        yield
+
+
+def lock(file) -> bool:
+    """Lock the open file until it is closed; return False if another process has it."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+    return True
+
+
+# --- running ---------------------------------------------------------------------------------
+
+
+def run(command: Sequence[str | Path], here: bool, cwd: Path | None = None) -> int:
+    """Run `command` to its end, pass signals on, and return its exit status."""
+    settings = dict(os.environ) if here else variables()
+    settings["PYTHONHASHSEED"] = "0"  # sets print in the same order as in the stored lessons
+    child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=settings)
+    signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    while True:
+        try:
+            status = child.wait()
+            return status if status >= 0 else 128 - status
+        except KeyboardInterrupt:
+            continue  # the child got it too and says what follows
+
+
+# --- what went wrong, and its cure -----------------------------------------------------------
+
+FULL_DISK = (
+    "The disk is full: free {gb} GB in the course's folder and in the folder for temporary "
+    "files, then start again."
+)
+NO_TEMPORARY_FOLDER = (
+    "There is no room for temporary files: free space in the folder for them, or set TMPDIR "
+    "(Windows: TEMP) to a folder with room, then start again."
+)
+CERTIFICATE = (
+    "pip does not trust the certificate of its server: ask those who run your network for the "
+    "right one, set PIP_CERT to its file, then start again."
+)
+NO_NETWORK = (
+    "pip can't reach its server, and the packages are not all here: connect to the network "
+    "(behind a proxy set HTTPS_PROXY), then start again."
+)
+NOT_FOUND = (
+    "pip finds no package {name} for this Python {python}: check the network and where pip looks "
+    "(pip config list); the course is tested with Python {tested}."
+)
+NOT_ALLOWED = (
+    "Python may not write into the course's folder: copy the course into a folder of your own, "
+    "then start again."
+)
+# What Python or pip say -> what it means and what cures it; the first that fits is taken.
+CURES = [
+    (r"No usable temporary directory", NO_TEMPORARY_FOLDER),
+    (r"No space left on device|Errno 28|not enough space", FULL_DISK),
+    (r"CERTIFICATE_VERIFY_FAILED|SSLError", CERTIFICATE),
+    (
+        r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ConnectionResetError"
+        r"|Network is unreachable|getaddrinfo failed|ProxyError|Connection refused|Max retries",
+        NO_NETWORK,
+    ),
+    (r"No matching distribution found for (?P<name>\S+)", NOT_FOUND),
+    (r"Permission denied|Read-only file system|Access is denied", NOT_ALLOWED),
+]
+
+
+def explain(said: str, otherwise: str) -> str:
+    """Turn the output of Python or pip into one sentence with the cure."""
+    for pattern, cure in CURES:
+        found = re.search(pattern, said)
+        if found:
+            facts = {"gb": INSTALL_GB, "tested": TESTED_PYTHONS, **found.groupdict()}
+            return cure.format(python="%d.%d" % sys.version_info[:2], **facts)
+    last = ([line.strip() for line in said.splitlines() if line.strip()] or ["no reason given"])[-1]
+    return f"{otherwise} ({last}); the course is tested with Python {TESTED_PYTHONS}."
