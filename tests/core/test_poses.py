@@ -312,6 +312,8 @@ def test_a_wrong_twist_is_told():
 @pytest.mark.parametrize(
     "value",
     [
+        None,
+        [None, 1.0],
         "1",
         ["1", "2", "3"],
         True,

@@ -24,11 +24,7 @@ from course_lib.tools.mutants.changes import Change
 
 ROOMS = {"floor": ("arm", "arm_file", "poses", "kinematics", "dh", "urdf", "engines")}
 # Tests of a module that does not give its name to their file.
-ALSO = {
-    "arm_file": ("test_arm.py",),
-    "dh": ("test_dh_and_kinematics.py",),
-    "kinematics": ("test_dh_and_kinematics.py", "test_jacobian.py"),
-}
+ALSO: dict[str, tuple[str, ...]] = {}
 HEAVY = (
     "numpy",
     "scipy.optimize",
