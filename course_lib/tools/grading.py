@@ -49,6 +49,8 @@ def load_homework(folder: Path) -> Homework:
     """Read a homework's folder. Raises ValueError where judge and notebook do not fit together."""
     exercises = load_exercises(folder / "judge.py")
     notebook = json.loads((folder / f"{folder.name}.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:  # one form, whoever saved the file
+        cell["source"] = source_of(cell)
     cells = {
         grade_id(cell): cell["metadata"]["nbgrader"] for cell in notebook["cells"] if grade_id(cell)
     }

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.complaints import complaints
 
 from course_lib.check import load_exercises
-from course_lib.tools.complaints import complaints
 
 FILES = sorted(
     (Path(__file__).resolve().parents[2] / "notebooks" / "checks").glob("[0-9][0-9]_*.py")

@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
+from support.complaints import complaints
 
 from course_lib.tools import homework as tool
-from course_lib.tools.complaints import complaints
 from course_lib.tools.grading import NOT_GRADED, grade_id, load_homework, source_of
 
 GIVEN = {"robot = ElementTree.fromstring(text)"}  # of solutions, but the task shows it too

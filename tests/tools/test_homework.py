@@ -12,8 +12,7 @@ import pytest
 import roboticstoolbox as rtb
 from support.classroom import HW02, hand_in, notebook_with
 
-from course_lib import check as check_module
-from course_lib.check import check
+from course_lib.check import PROJECT, check
 from course_lib.tools import homework as tool
 
 BY_NAME = {e.name: e for e in HW02.exercises}
@@ -186,4 +185,4 @@ def test_open_cases_are_those_of_the_seed_zero():
     assert repr(check("hw02.row_matrix", lambda *a: np.eye(4))) == repr(
         exercise.judge(lambda *a: np.eye(4), np.random.default_rng(0))
     )
-    assert check_module.PROJECT.joinpath("notebooks", "homework", "hw02_dh", "judge.py").is_file()
+    assert PROJECT.joinpath("notebooks", "homework", "hw02_dh", "judge.py").is_file()
