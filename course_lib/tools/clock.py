@@ -27,7 +27,8 @@ WORDS_A_MINUTE, LINES_A_MINUTE = 75, 7
 FIGURE, QUESTION, CHECKPOINT, ON_PAPER = 1, 1.5, 6, 8  # minutes each
 
 START = "start"  # the name of what comes before the first part
-MADE = re.compile(r"\n*<!-- made by refresh -->.*?<!-- end of what refresh made -->\n*", re.DOTALL)
+BEGIN, END = "<!-- made by refresh -->", "<!-- end of what refresh made -->"
+MADE = re.compile(rf"\n*{BEGIN}.*?{END}\n*", re.DOTALL)
 FOLDED = re.compile(r"<details\b.*?</details>", re.DOTALL)
 FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)

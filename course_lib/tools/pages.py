@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib.tools import clock
+from course_lib.tools.clock import BEGIN, END
 
-BEGIN, END = "<!-- made by refresh -->", "<!-- end of what refresh made -->"
 GLOSSARY = "glossary.md"
 ONWARD = "onward-"  # what the ids of the cells between two parts begin with
 
