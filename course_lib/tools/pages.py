@@ -29,7 +29,7 @@ ONWARD = "onward-"  # what the ids of the cells between two parts begin with
 NO_PROSE = re.compile(
     r"\*\*References\b.*|<details\b.*?</details>|^(?P<fence>```|~~~).*?^(?P=fence)\s*$"
     r"|(?<=\n\n) {4}[^\n]*"
-    r"|^ {0,3}</?[a-zA-Z!](?:.|\n(?!\s*\n))*|^#{1,6} [^\n]*|(?P<ticks>`+).+?(?P=ticks)(?!`)"
+    r"|^ {0,3}</?[a-zA-Z!](?:[^\n]|\n(?!\s*\n))*|^#{1,6} [^\n]*|(?P<ticks>`+).+?(?P=ticks)(?!`)"
     r"|\$\$.*?\$\$|\$[^$\n]+\$|!?\[[^\]]*\]\([^)]*\)|<[^>\n]+>|https?://\S+",
     re.DOTALL | re.MULTILINE,
 )
