@@ -4,6 +4,7 @@ The rooms, from the ground up: the floor, the topics, the URDF checker, presenta
 """
 
 import ast
+import functools
 import importlib
 import json
 import subprocess
@@ -29,7 +30,7 @@ ROOMS = {
 MOST_OF_A_TOPIC, MOST_CHECKS, MOST_JUDGE, LONGEST_LINE = 450, 600, 900, 100
 # What a room may import beside itself.
 BELOW = {
-    "floor": [],
+    "floor": ["urdf_check"],  # urdf reads files with it; it imports nothing of the floor
     "topics": ["floor"],
     "urdf_check": ["floor", "topics"],
     "presentation": ["floor", "topics", "urdf_check"],
@@ -61,13 +62,19 @@ def unit_of(module):
     return [*module.split("."), ""][1]
 
 
+@functools.cache
+def import_lines(source):
+    """The import statements of a module, those inside of functions included."""
+    return [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Import | ast.ImportFrom)]
+
+
 def imports(name, files):
-    """(module, names) of each import in a module, those inside of functions included."""
+    """(module, names) of each import in a module."""
     package = name if files[name].name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(files[name].read_text(encoding="utf-8"))):
+    for node in import_lines(files[name].read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             yield from ((alias.name, []) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             above = package.split(".")[: len(package.split(".")) - node.level + 1]
             start = [*above, *filter(None, [node.module])] if node.level else [node.module]
             yield ".".join(start), [alias.name for alias in node.names]

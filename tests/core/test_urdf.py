@@ -15,7 +15,7 @@ from course_lib.dh import dh_matrix, to_modified, to_standard
 from course_lib.engines import pinocchio_model
 from course_lib.kinematics import fk
 from course_lib.urdf import from_urdf, to_urdf
-from course_lib.urdf_check import _expand_xacro, check_urdf, origin_of, read_xml
+from course_lib.urdf_check import check_urdf, expand_xacro, origin_of, read_xml
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "urdf"
 few = settings(max_examples=30, deadline=None)
@@ -46,7 +46,7 @@ def real(name):
 
 def text_of(path):
     return (
-        _expand_xacro(path).decode()
+        expand_xacro(path).decode()
         if path.suffix == ".xacro"
         else path.read_text(encoding="utf-8")
     )

@@ -680,10 +680,10 @@ def test_xacro_is_expanded_and_then_checked(tmp_path):
 def test_without_the_xacro_package_the_file_is_said_to_be_unsupported(monkeypatch, capsys):
     import sys
 
-    from course_lib.tools import expand_xacro
+    from course_lib.urdf_check import xacro
 
     monkeypatch.setitem(sys.modules, "xacro", None)
-    assert expand_xacro.main("robot.xacro") == 1
+    assert xacro.main("robot.xacro") == 1
     assert "xacro files are not supported here" in capsys.readouterr().err
 
 

@@ -1,114 +1,54 @@
-"""What is wrong with this URDF file?  One table of small rules, each with what it finds, why it matters and the cure.
+"""Which faults are looked for?  The table of rules, and `check_urdf` that asks them all.
 
-Public names: `check_urdf`, `Finding`, `RULES`, `rule`; for whoever reads a file: `Robot`, `Node`, `UrdfError`, `read_xml`,
-`numbers`, `origin_of`, `inertia_of`.
+Public names: `check_urdf`, `Finding`, `RULES`, `rule`.
 
-A rule is a function that is called for each thing of one kind (each joint, each limit, …) and returns a sentence if
-something is wrong with it. Bounds are physical wherever possible (mass times the square of the farthest distance;
-osmium), so that a finding on a real file is a fact.
+A rule is a function that is called for each thing of one kind (each joint, each limit, …) and
+returns a sentence if something is wrong with it. Bounds are physical wherever possible (mass times
+the square of the farthest distance; osmium), so that a finding on a real file is a fact.
 """
 
 from __future__ import annotations
 
 import difflib
-import os
 import re
-import subprocess
-import sys
-from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, wraps
 from pathlib import Path
-from xml.etree import ElementTree
-from xml.sax import SAXParseException
-from xml.sax.handler import ContentHandler
+from typing import Any
 
 import numpy as np
 
-from course_lib.tools.expand_xacro import is_file, package_folder
+from course_lib.urdf_check.reading import (
+    ATTRIBUTES,
+    CHILDREN,
+    COUNTS,
+    EXTENSIONS,
+    INSIDE,
+    MOVING,
+    REQUIRED,
+    STILL,
+    TEXTS,
+    Node,
+    UrdfError,
+    end,
+    pose,
+    read_xml,
+    values,
+)
+from course_lib.urdf_check.robot import Robot
+from course_lib.urdf_check.shapes import wrong_scale
+from course_lib.urdf_check.xacro import is_file
 
-MOVING, STILL = ("revolute", "continuous", "prismatic"), ("fixed", "floating", "planar")
-MAX_BYTES, MAX_ELEMENTS, MAX_DEPTH = 10_000_000, 100_000, 100
+Test = Callable[..., Any]  # of a robot and a thing, see `Rule`
 OSMIUM = 22_600.0  # [kg/m^3] the densest metal
-
-
-def _words(table):
-    return {tag: names.split() for tag, names in table.items()}
-
-
-CHILDREN = _words(
-    {
-        "robot": "link joint material",
-        "link": "inertial visual collision",
-        "inertial": "origin mass inertia",
-        "visual": "origin geometry material",
-        "collision": "origin geometry material",
-        "material": "color texture",
-        "geometry": "box cylinder sphere mesh capsule",
-        "joint": "origin parent child axis limit mimic dynamics calibration safety_controller",
-    }
-)
-ATTRIBUTES = _words(
-    {
-        "robot": "name version xmlns",
-        "link": "name type",
-        "joint": "name type",
-        "visual": "name",
-        "collision": "name",
-        "material": "name",
-        "geometry": "name",
-        "inertial": "",
-        "origin": "xyz rpy quat_xyzw",
-        "axis": "xyz",
-        "parent": "link",
-        "child": "link",
-        "limit": "lower upper effort velocity acceleration deceleration jerk",
-        "mimic": "joint multiplier offset",
-        "dynamics": "damping friction",
-        "mass": "value",
-        "inertia": "ixx ixy ixz iyy iyz izz",
-        "box": "size",
-        "sphere": "radius",
-        "cylinder": "radius length",
-        "capsule": "radius length name",
-        "mesh": "filename scale",
-        "color": "rgba",
-        "texture": "filename",
-        "calibration": "rising falling reference_position",
-        "safety_controller": "soft_lower_limit soft_upper_limit k_position k_velocity",
-    }
-)
-REQUIRED = _words(
-    {
-        "robot": "name",
-        "link": "name",
-        "joint": "name type",
-        "parent": "link",
-        "child": "link",
-        "mass": "value",
-        "inertia": "ixx ixy ixz iyy iyz izz",
-        "axis": "xyz",
-        "mimic": "joint",
-        "box": "size",
-        "sphere": "radius",
-        "cylinder": "radius length",
-        "mesh": "filename",
-    }
-)
-INSIDE = _words({"inertial": "mass inertia", "visual": "geometry", "collision": "geometry"})
-COUNTS = {"xyz": 3, "rpy": 3, "size": 3, "scale": 3, "rgba": 4, "quat_xyzw": 4}
-TEXTS = {"name", "type", "link", "joint", "filename", "version", "xmlns"}
-# Tags of Gazebo, ROS, Bullet, Drake and MuJoCo: left to those tools, whatever is inside.
-EXTENSIONS = frozenset(
-    """gazebo transmission sensor ros2_control plugin mujoco surface contact verbose kinematic gravity
-    collision_checking self_collision_checking self_filter joint_properties param deformable plane cdf compiler specular
-    command_interface state_interface actuator loop_joint force_element frame group""".split()
-)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault: `rule`, `severity`, element (`where`), `line` (None: the whole file), `message`, `fix` in words, `file`."""
+    """One fault: which rule, how bad, where, what, and the cure in words.
+
+    `line` is None where the whole file is meant.
+    """
 
     rule: str
     severity: str
@@ -118,7 +58,7 @@ class Finding:
     fix: str
     file: str = ""
 
-    def __str__(self):
+    def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
         return (
             f"{place}: {self.severity} [{self.rule}] {self.where}: {self.message}\n    fix:"
@@ -126,11 +66,12 @@ class Finding:
         )
 
 
-def check_urdf(path) -> list[Finding]:
-    """All findings in a URDF or xacro file, by line. An empty list means that no rule failed; nothing is ever raised.
+def check_urdf(path: str | Path) -> list[Finding]:
+    """All findings in a URDF or xacro file, by line. An empty list means that no rule failed.
 
-    Severity "error": no loader can be trusted with it; "warning": it loads, and the arm moves or weighs wrong; "note":
-    may be on purpose. Lines of a xacro file are those of its expansion (`xacro FILE > FILE.urdf`).
+    Nothing is ever raised. Severity "error": no loader can be trusted with it; "warning": it loads,
+    and the arm moves or weighs wrong; "note": may be on purpose. Lines of a xacro file are those of
+    its expansion (`xacro FILE > FILE.urdf`).
     """
     try:
         robot = Robot(read_xml(path), Path(path))
@@ -157,555 +98,12 @@ def check_urdf(path) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.line or 0)
 
 
-# ---------------------------------------------------------------- reading XML that may be broken or hostile
-
-
-class UrdfError(ValueError):
-    """A file that can't be read as asked. Has `rule`, `where` (element), `line` (or None), `message`, `file`."""
-
-    def __init__(self, rule, message, where="file", line=None, file=""):
-        super().__init__(f"{file}{f':{line}' if line else ''}: {where}: {message}")
-        self.rule, self.message, self.where, self.line, self.file = rule, message, where, line, file
-
-
-class Node(ElementTree.Element):
-    """An XML element that knows its `file`, its `line` and its place (`where`, as in "joint 'elbow' / limit")."""
-
-    line, where, file = None, "file", ""
-
-    def error(self, rule, message) -> UrdfError:
-        return UrdfError(rule, message, self.where, self.line, self.file)
-
-
-class _Builder(ContentHandler):
-    def __init__(self, file):
-        self.file, self.count, self.stack = file, 0, [Node("")]
-
-    def startElement(self, name, attrs):
-        above, node = self.stack[-1], Node(name, dict(attrs))
-        node.line, node.file = self._locator.getLineNumber(), self.file
-        named = len(self.stack) == 2 and "name" in attrs
-        node.where = (
-            f"{name} {attrs['name']!r}"
-            if named
-            else f"{above.where} / {name}"
-            if len(self.stack) > 2
-            else name
-        )
-        self.count += 1
-        if self.count > MAX_ELEMENTS or len(self.stack) > MAX_DEPTH or len(attrs) > MAX_DEPTH:
-            raise node.error(
-                "too-large",
-                f"more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} levels or attributes",
-            )
-        above.append(node)
-        self.stack.append(node)
-
-    def endElement(self, name):
-        self.stack.pop()
-
-
-def read_xml(path) -> Node:
-    """Root element of a URDF or xacro file; a xacro file is expanded first.
-
-    Entities, files over 10 MB and what is not XML are refused with `UrdfError`; nothing is fetched.
-    """
-    path = Path(path)
-    try:
-        if not path.is_file():
-            raise OSError(
-                "a folder, not a file"
-                if path.is_dir()
-                else "a device, not a file"
-                if path.exists()
-                else "there is no such file"
-            )
-        text = path.read_bytes() if (size := path.stat().st_size) <= MAX_BYTES else b""
-    except (OSError, ValueError) as error:
-        raise UrdfError("unreadable", str(error), file=path.name) from None
-    if size > MAX_BYTES:
-        raise UrdfError(
-            "too-large",
-            f"{size / 1e6:.0f} MB, expected at most {MAX_BYTES / 1e6:.0f}",
-            file=path.name,
-        )
-    if not text.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(
-        b"<"
-    ) and b"<robot" not in text.replace(b"\0", b""):
-        raise UrdfError("unreadable", "this is no XML file; is it the right one?", file=path.name)
-    root = _parse(text, path.name)
-    return (
-        _parse(_expand_xacro(path), f"{path.name} (expanded)") if path.suffix == ".xacro" else root
-    )
-
-
-def _parse(text, file):
-    from defusedxml import DefusedXmlException, sax
-
-    builder = _Builder(file)
-    try:
-        sax.parseString(text, builder, forbid_dtd=False)
-    except SAXParseException as error:
-        raise UrdfError(
-            "malformed-xml", error.getMessage(), "file", error.getLineNumber(), file
-        ) from None
-    except DefusedXmlException:
-        raise UrdfError(
-            "entity",
-            "declares or uses an XML entity, or an external DTD",
-            "file",
-            builder._locator.getLineNumber(),
-            file,
-        ) from None
-    except UrdfError:
-        raise
-    except (LookupError, ValueError) as error:  # an encoding that is unknown, or not the one used
-        raise UrdfError("malformed-xml", str(error), file=file) from None
-    return builder.stack[0][0]
-
-
-def _expand_xacro(path):
-    """Text of the expanded file, by the xacro package in a process of its own with limits on time and memory."""
-    home = str(Path(__file__).resolve().parent.parent)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")])),
-    }
-    command = [sys.executable, "-m", "course_lib.tools.expand_xacro", str(path.resolve())]
-    try:
-        run = subprocess.run(command, capture_output=True, timeout=20, env=environment)
-    except subprocess.TimeoutExpired:
-        raise UrdfError("xacro", "not expanded within 20 s", file=path.name) from None
-    if run.returncode or len(run.stdout) > MAX_BYTES:
-        reason = run.stderr.decode("utf-8", "replace").strip().splitlines() or [
-            "too much text comes out"
-        ]
-        raise UrdfError("xacro", f"not expanded: {reason[-1]}", file=path.name)
-    return run.stdout
-
-
-def numbers(node: Node, attribute: str, count: int, default=None) -> np.ndarray:
-    """(count,) finite numbers of an attribute; `default` where it is left out. `UrdfError` says what is wrong."""
-    text = node.get(attribute)
-    if text is None:
-        if default is None:
-            raise node.error("attribute-missing", f"has no {attribute!r}")
-        return np.full(count, float(default))
-    try:
-        found = np.array([float(word) for word in text.split()])
-    except ValueError:
-        found = np.array([])
-    if (
-        found.size != count or not np.isfinite(found).all() or "_" in text
-    ):  # Python reads 1_0 as ten
-        raise node.error(
-            "bad-number",
-            f"{attribute}={text[:60]!r}, expected {count} finite number{'s' * (count > 1)}",
-        )
-    return found
-
-
-def origin_of(node: Node) -> np.ndarray:
-    """(4, 4) pose of an element's `<origin>`: Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll). What is left out is zero."""
-    from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
-
-    T, origin = np.eye(4), node.find("origin")
-    if origin is not None:
-        T[:3, :3] = Rotation.from_euler("xyz", numbers(origin, "rpy", 3, 0.0)).as_matrix()
-        T[:3, 3] = numbers(origin, "xyz", 3, 0.0)
-    return T
-
-
-def inertia_of(tensor: Node) -> np.ndarray:
-    """(3, 3) matrix of an `<inertia>` element [kg m^2]."""
-    xx, xy, xz, yy, yz, zz = (numbers(tensor, key, 1)[0] for key in REQUIRED["inertia"])
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def values(node, attribute, count, default=None):
-    """`numbers`; NaN where they can't be read, so that nothing that follows from them is ever found."""
-    try:
-        return numbers(node, attribute, count, default)
-    except UrdfError:
-        return np.full(count, np.nan)
-
-
-def pose(node):
-    """`origin_of`; NaN where it can't be read."""
-    try:
-        return origin_of(node)
-    except UrdfError:
-        return np.full((4, 4), np.nan)
-
-
-def end(joint, role):
-    """Name of a joint's "parent" or "child" link, or None."""
-    node = joint.find(role)
-    return None if node is None else node.get("link")
-
-
-# ---------------------------------------------------------------- the file as the rules see it
-
-
-def _once(method):
-    """Remember what a method of `Robot` gave for these arguments, as long as that robot lives."""
-
-    @wraps(method)
-    def remembered(self, *key):
-        if (method, key) not in self.memory:
-            self.memory[method, key] = method(self, *key)
-        return self.memory[method, key]
-
-    return remembered
-
-
-class Robot:
-    """Links, joints and shapes of a file that may be wrong in any way. What can't be read is None or NaN."""
-
-    def __init__(self, root: Node, path: Path):
-        self.root, self.path, self.folder, self.memory = root, path, path.resolve().parent, {}
-        self.files = [(root,)]
-        self.links, self.joints = root.findall("link"), root.findall("joint")
-        self.link, self.joint, self.above = (
-            {},
-            {},
-            {},
-        )  # by name, by name, by the child's name; the first one counts
-        for link in self.links:
-            self.link.setdefault(link.get("name"), link)
-        for joint in self.joints:
-            self.joint.setdefault(joint.get("name"), joint)
-            self.above.setdefault(end(joint, "child"), joint)
-        self.moving = [joint for joint in self.joints if joint.get("type") in MOVING]
-
-    # ---- things that rules are called for: tuples that begin with an element
-
-    @cached_property
-    def nodes(self):
-        """(element,) for all that URDF itself defines, not the insides of extensions."""
-        found, stack = [], [self.root] if self.root.tag == "robot" else []
-        while stack:
-            found.append((stack.pop(),))
-            stack += [
-                child
-                for child in reversed(found[-1][0])
-                if child.tag in CHILDREN.get(found[-1][0].tag, ())
-            ]
-        return found
-
-    @cached_property
-    def carried(self):
-        """(element,) for all in links and joints that a moving joint carries: not the scenery around the root."""
-        inside = [link for link in self.links if self.is_moved(link.get("name"))]
-        inside += [joint for joint in self.joints if self.is_moved(end(joint, "child"))]
-        return [(node,) for element in inside for node in element.iter()]
-
-    @cached_property
-    def axes(self):
-        """(<axis>, or <joint> where there is none; joint; axis (3,)) of each moving joint."""
-        pairs = [(joint, joint.find("axis")) for joint in self.moving]
-        return [
-            (
-                (joint, joint, np.array([1.0, 0, 0]))
-                if axis is None
-                else (axis, joint, values(axis, "xyz", 3))
-            )
-            for joint, axis in pairs
-        ]
-
-    @cached_property
-    def axis_of(self):
-        """{joint: (joint, axis)}"""
-        return {joint: (joint, axis) for _, joint, axis in self.axes}
-
-    @cached_property
-    def limits(self):
-        """(<limit>, joint, lower, upper, effort, velocity) of each moving joint that has one."""
-        return [
-            (
-                limit,
-                joint,
-                *(
-                    values(limit, key, 1, 0.0)[0]
-                    for key in ("lower", "upper", "effort", "velocity")
-                ),
-            )
-            for joint in self.moving
-            for limit in joint.findall("limit")[:1]
-        ]
-
-    @cached_property
-    def mimics(self):
-        """(<mimic>, the joint it is in, the joint that it names or None)."""
-        return [
-            (mimic, joint, self.joint.get(mimic.get("joint")))
-            for joint in self.joints
-            for mimic in joint.findall("mimic")[:1]
-        ]
-
-    @cached_property
-    def masses(self):
-        """(<inertial>, link, mass) of each link; NaN where the mass can't be read."""
-        return [
-            (
-                inertial,
-                link,
-                (
-                    np.nan
-                    if inertial.find("mass") is None
-                    else values(inertial.find("mass"), "value", 1)[0]
-                ),
-            )
-            for link in self.link.values()
-            for inertial in link.findall("inertial")[:1]
-        ]
-
-    @cached_property
-    def tensors(self):
-        """(<inertia>, link, mass, principal moments (3,), their axes (3, 3)) where the mass is positive."""
-        found = []
-        for inertial, link, mass in self.masses:
-            try:
-                if mass > 0 and inertial.find("inertia") is not None:
-                    found.append(
-                        (
-                            inertial.find("inertia"),
-                            link,
-                            mass,
-                            *np.linalg.eigh(inertia_of(inertial.find("inertia"))),
-                        )
-                    )
-            except (UrdfError, np.linalg.LinAlgError):
-                continue
-        return found
-
-    # ---- the tree (each of these passes once over the joints, so that a huge file does no harm)
-
-    def path_up(self, name):
-        """Joints from link `name` upwards; ends at a root, at an unknown link, or where a loop closes."""
-        path, seen = [], set()
-        while name in self.above and name not in seen:
-            seen.add(name)
-            path.append(self.above[name])
-            name = end(path[-1], "parent")
-        return path
-
-    @cached_property
-    def rings(self):
-        """Lists of joints, from below upwards, that close a loop."""
-        rings, walk_of = [], {}
-        for start in self.link:
-            name, walk = start, []
-            while name in self.above and name not in walk_of:
-                walk_of[name] = start
-                walk.append(name)
-                name = end(self.above[name], "parent")
-            if walk and walk_of.get(name) == start:
-                rings.append([self.above[link] for link in walk[walk.index(name) :]])
-        return rings
-
-    @cached_property
-    def body(self):
-        """{link's name: (name of the first link of its rigid body, pose in that link)}, joined by fixed joints."""
-        bodies = {}
-        for name in self.link:
-            walk = {}
-            while name not in bodies:
-                joint = self.above.get(name)
-                parent = (
-                    None if joint is None or joint.get("type") != "fixed" else end(joint, "parent")
-                )
-                if parent not in self.link or parent in walk:
-                    bodies[name] = name, np.eye(4)
-                else:
-                    walk[name], name = joint, parent
-            for child, joint in reversed(walk.items()):
-                first, T = bodies[end(joint, "parent")]
-                bodies[child] = first, T @ pose(joint)
-        return bodies
-
-    @cached_property
-    def _members(self):
-        members = {}
-        for name, (first, _) in self.body.items():
-            members.setdefault(first, []).append(name)
-        return members
-
-    @cached_property
-    def carries(self):
-        """{first link of a body: number of moving joints that hang on it}"""
-        return Counter(
-            self.body[end(joint, "parent")][0]
-            for joint in self.moving
-            if end(joint, "parent") in self.body
-        )
-
-    def welded(self, name):
-        """Names of the links that are one rigid body with link `name`."""
-        return self._members[self.body[name][0]]
-
-    def is_moved(self, name):
-        """Does a moving joint carry link `name`, or is it one with the root?"""
-        return name in self.body and self.body[name][0] in self.above
-
-    @cached_property
-    def _solid(self):
-        return {
-            link.get("name")
-            for _, link, _, moments, _ in self.tensors
-            if moments[0] > 1e-9 * moments[2]
-        }
-
-    def may_be_a_point(self, link):
-        """Is this link fixed to another one that has inertia, or one with the root, so that its own does not matter?"""
-        name = link.get("name")
-        return not self.is_moved(name) or any(
-            other in self._solid for other in self.welded(name) if other != name
-        )
-
-    # ---- shapes
-
-    def shape(self, link, tags=("visual", "collision")):
-        """(k, 3) points around all that is drawn in a link, in its frame; None where there is nothing or it can't be read."""
-        clouds = [self._cloud(part) for part in link if part.tag in tags]
-        return None if not clouds or any(cloud is None for cloud in clouds) else np.vstack(clouds)
-
-    @_once
-    def body_shape(self, link):
-        """The same for the whole rigid body of a link, in the frame of that link."""
-        here, clouds = self.body[link.get("name")][1], []
-        for other in self.welded(link.get("name")):
-            T, cloud = self.body[other][1], self.shape(self.link[other])
-            if cloud is not None and np.isfinite(T + here).all():
-                clouds.append((cloud @ T[:3, :3].T + T[:3, 3] - here[:3, 3]) @ here[:3, :3])
-            elif (
-                self.link[other].find("visual") is not None
-                or self.link[other].find("collision") is not None
-            ):
-                return None
-        return np.vstack(clouds) if clouds else None
-
-    def volume(self, link):
-        """Volume of the box around a link's rigid body [m^3]; infinite where it is not known."""
-        points = self.body_shape(link)
-        volume = 0.0 if points is None else float(np.prod(np.ptp(points, axis=0)))
-        return volume if volume > 1e-12 else np.inf
-
-    @_once
-    def _cloud(self, part):
-        shape, T = part.find("geometry/*"), pose(part)
-        points = (
-            None if shape is None else self.mesh(shape) if shape.tag == "mesh" else _hull(shape)
-        )
-        if (
-            points is None
-            or not np.isfinite(T).all()
-            or shape.tag == "mesh"
-            and _wrong_scale(points)
-        ):
-            return None
-        return points @ T[:3, :3].T + T[:3, 3]
-
-    def mesh(self, node):
-        """(k, 3) scaled vertices of a mesh (STL or OBJ), or None."""
-        file, scale = self.mesh_file(node), values(node, "scale", 3, 1.0)
-        points = (
-            self._vertices(file)
-            if file is not None and is_file(file) and np.isfinite(scale).all()
-            else None
-        )
-        return None if points is None else points * scale
-
-    @_once
-    def _vertices(self, file):
-        try:
-            return _vertices(file)
-        except (OSError, ValueError):
-            return None
-
-    @_once
-    def mesh_file(self, node):
-        """Where the file of a mesh should be; None if its package (or its kind of address) is unknown here."""
-        scheme, _, rest = node.get("filename", "").partition("://")
-        around = [self.folder, *self.folder.parents]
-        if scheme == "package" and rest:
-            package, _, inside = rest.partition("/")
-            folder = self._package(package)
-            found = [f / inside for f in ([folder] if folder else []) + around]
-            if not folder and not any(map(is_file, found)):
-                return None
-        else:
-            found = (
-                [Path(rest)]
-                if scheme == "file"
-                else []
-                if rest
-                else [folder / scheme for folder in around]
-            )
-        return next(filter(is_file, found), found[0] if found else None)
-
-    @_once
-    def _package(self, name):
-        return package_folder(name, self.path)
-
-
-def _directions(count):
-    """(count + 6, 3) unit vectors spread evenly over the sphere, and the six along the axes."""
-    k = np.arange(count)
-    z, turn = 1 - (2 * k + 1) / count, k * np.pi * (3 - 5**0.5)
-    spread = np.column_stack(
-        [np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z]
-    )
-    return np.vstack([spread, np.eye(3), -np.eye(3)])
-
-
-def _hull(shape):
-    """Corners of a box, or points on a sphere or around a cylinder; None if it is none of these."""
-    turn = np.arange(200) * np.pi / 50
-    ring = np.column_stack([np.cos(turn), np.sin(turn), np.repeat([-0.5, 0.5], 100)])
-    corners = np.array(np.meshgrid(*3 * ([-0.5, 0.5],))).reshape(3, -1).T
-    radius, length = values(shape, "radius", 1), values(shape, "length", 1)
-    points = {
-        "box": lambda: corners * values(shape, "size", 3),
-        "sphere": lambda: _directions(200) * radius,
-        "cylinder": lambda: ring * np.r_[radius, radius, length],
-    }.get(shape.tag, lambda: np.array([np.nan]))()
-    return points if np.isfinite(points).all() else None
-
-
-def _wrong_scale(points):
-    return not 1e-3 < np.ptp(points, axis=0).max() < 20
-
-
-def _vertices(file):
-    """The outermost corners (k, 3) of an STL or OBJ file; None for other kinds or over 40 MB; OSError, ValueError if unreadable."""
-    kind = file.suffix.lower()
-    if kind not in (".stl", ".obj") or file.stat().st_size > 40_000_000:
-        return None
-    data = file.read_bytes()
-    if (
-        kind == ".stl"
-        and len(data) >= 84
-        and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little")
-    ):
-        facets = np.frombuffer(data, np.dtype([("at", "<f4", (4, 3)), ("_", "<u2")]), offset=84)
-        points = facets["at"][:, 1:].reshape(-1, 3).astype(float)
-    else:
-        points = np.array(
-            re.findall(rb"^\s*(?:vertex|v)\s+(\S+)\s+(\S+)\s+(\S+)", data, re.MULTILINE),
-            dtype=float,
-        ).reshape(-1, 3)
-    if not len(points) or not np.isfinite(points).all():
-        return None
-    return points[np.unique(np.argmax(_directions(60) @ points.T, axis=1))]
-
-
 # ---------------------------------------------------------------- the table
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A row of the table: `test(robot, *thing)` is called for each thing in `getattr(robot, each)`."""
+    """A row of the table: `test(robot, *thing)` is called for each of `getattr(robot, each)`."""
 
     name: str
     severity: str
@@ -713,10 +111,13 @@ class Rule:
     why: str
     cure: str
     each: str
-    test: object
+    test: Test
 
-    def faults(self, robot):
-        """(element, message) for each fault. A test returns a sentence about its thing, or yields such pairs."""
+    def faults(self, robot: Robot) -> Iterator[tuple[Node, str]]:
+        """(element, message) for each fault.
+
+        A test returns a sentence about its thing, or yields such pairs.
+        """
         for thing in getattr(robot, self.each):
             result = self.test(robot, *thing)
             yield from ((thing[0], result),) if isinstance(result, str) else result or ()
@@ -725,12 +126,13 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-def rule(name, severity, each, why, cure):
+def rule(name: str, severity: str, each: str, why: str, cure: str) -> Callable[[Test], Test]:
     """Enter a test into the table and name it after its rule; its docstring is the `what`."""
 
     def enter(test):
         test.__name__ = name
-        RULES[name] = Rule(name, severity, test.__doc__, why, cure, each, test)
+        what = " ".join(test.__doc__.split())
+        RULES[name] = Rule(name, severity, what, why, cure, each, test)
         return test
 
     return enter
@@ -1168,7 +570,8 @@ def _(robot, limit, joint, low, high, effort, velocity):
     'multiply by pi/180; for an endless joint write type="continuous"',
 )
 def _(robot, limit, joint, low, high, effort, velocity):
-    """limits of a turning joint between two turns and 720 rad (what is beyond says "endless" in its own way)"""
+    """limits of a turning joint between two turns and 720 rad (what is beyond says "endless" in
+    its own way)"""
     if joint.get("type") == "revolute" and 4.02 * np.pi < max(abs(low), abs(high)) <= 720:
         return (
             f"{low:g} to {high:g} rad is {(high - low) / 2 / np.pi:.1f} turns: degrees, or an"
@@ -1512,7 +915,7 @@ def _(robot, root):
 def _(robot, node):
     """a mesh more than 20 m or less than 1 mm large"""
     points = robot.mesh(node) if node.tag == "mesh" else None
-    if points is not None and _wrong_scale(points):
+    if points is not None and wrong_scale(points):
         return f"{node.get('filename')!r} is {np.ptp(points, axis=0).max():.3g} m large"
     if (
         node.tag == "mesh"

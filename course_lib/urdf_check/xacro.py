@@ -1,9 +1,10 @@
-"""Expand one xacro file to URDF text on standard output: `python -m course_lib.tools.expand_xacro FILE`.
+"""Expand one xacro file to URDF text on standard output: `python -P xacro.py FILE`.
 
-Runs as a process of its own (see `course_lib.urdf_check.read_xml`), since a xacro file is a program: it may loop for
-ever or fill the memory. Needs the standard library and xacro only, so that it starts fast. Packages named by
-`$(find NAME)` are looked for above and beside the file, then on ROS's own paths; if that fails, the folder that holds
-the file's own `urdf` or `robots` folder stands in for the package.
+Runs as a process of its own (see `reading.expand_xacro`), since a xacro file is a program: it may
+loop for ever or fill the memory. It needs the standard library and the xacro package only, so that
+it starts fast (-P: `import xacro` means that package, not this file). Packages named by
+`$(find NAME)` are looked for above and beside the file, then on ROS's own paths; if that fails, the
+folder that holds the file's own `urdf` or `robots` folder stands in for the package.
 """
 
 from __future__ import annotations
@@ -48,8 +49,11 @@ def _package(name, path):
     return folder
 
 
-def package_folder(name: str, near) -> Path | None:
-    """Folder of a ROS package as seen from the file `near`: above it or beside what is above it, then on ROS's own paths."""
+def package_folder(name: str, near: str | Path) -> Path | None:
+    """Folder of a ROS package as seen from the file `near`, or None.
+
+    It is looked for above that file and beside what is above it, then on ROS's own paths.
+    """
     for above in Path(near).resolve().parents:
         for folder in (above, above / name):
             if folder.name == name and is_dir(folder) or _package_name(folder) == name:
