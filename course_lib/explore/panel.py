@@ -13,7 +13,7 @@ from course_lib.explore.controls import Choice, Control, Player, Slider
 from course_lib.explore.dress import ASLEEP, dress
 from course_lib.plots import style
 
-CHROME = 150  # [px] of JupyterLab's window above and below the notebook
+CHROME = 140  # [px] of JupyterLab's window above and below the notebook
 
 
 class Panel:

@@ -1,7 +1,7 @@
 """What can be drawn and then moved?  Arrows, lines, axes, dots, words, frames, chains, solids.
 
-Public names: `arrow`, `line`, `axis_line`, `dot`, `label` (2D and 3D), `note`, `limit_lines`;
-`FrameArtist` (2D and 3D), `ChainArtist` (2D), `SolidArtist` (3D).
+Public names: `arrow`, `line`, `axis_line`, `dot`, `label`, `note`, `limit_lines`; `FrameArtist`,
+`SolidArtist` (3D), `ChainArtist` (2D).
 
 Each has `set(…)`, which moves it, and `artists`, which `explore` draws. In a 3D axes they put
 things on its stage (`solids.Stage`), which draws all of them together.
@@ -9,6 +9,7 @@ things on its stage (`solids.Stage`), which draws all of them together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,15 +28,22 @@ from course_lib.plots.style import (
     rgba,
     stage,
 )
+from course_lib.poses import pose
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.text import Text
 
 DASHED = (0, (5, 3))
 
 
-# ---- functions: 2D and 3D alike -------------------------------------------------------------
+class Movable:
+    """Something drawn: `set(…)` moves it, `artists` are what Matplotlib draws of it."""
+
+    def __init__(self, ax: Any, move: Callable[..., None], *drawn: Any) -> None:
+        self.ax, self.set = ax, move
+        if is_3d(ax):
+            stage(ax).add(*drawn)
+        self.artists = stage(ax).artists if is_3d(ax) else list(drawn)
 
 
 def arrow(
@@ -46,14 +54,14 @@ def arrow(
     *,
     width: float | None = None,
     words: str = "",
-) -> SpaceArrow | FlatArrow:
-    """An arrow from p0 to p1 [units of the axes]; `set(p0, p1)` moves it, no length hides it.
+) -> Movable:
+    """An arrow from p0 to p1, 2D or 3D; `set(p0, p1)` moves it. Without a length it is hidden.
 
     width   of the shaft: its radius [m] in 3D (default: a 150th of the room), [pt] in 2D (2)
     words   stand beyond the tip, in the arrow's colour
     """
-    kind = SpaceArrow if is_3d(ax) else FlatArrow
-    made = kind(ax, colour, width, words)
+    make = _space_arrow if is_3d(ax) else _flat_arrow
+    made = make(ax, colour, width, words)
     if p0 is not None and p1 is not None:
         made.set(p0, p1)
     return made
@@ -61,11 +69,22 @@ def arrow(
 
 def line(
     ax: Any, points: ArrayLike = (), colour: str = INK, *, width: float = 2, dashed: bool = False
-) -> SpaceLine | FlatLine:
+) -> Movable:
     """A line through points (k, 2) or (k, 3); `set(points)` moves it. width [pt]."""
-    made = (SpaceLine if is_3d(ax) else FlatLine)(ax, colour, width, dashed)
-    made.set(points)
-    return made
+    if is_3d(ax):
+        none = np.empty((0, 3))
+        drawn = solids.Line(colour=rgba(colour), points=none, width=width, dashed=dashed)
+    else:
+        (drawn,) = ax.plot([], [], color=colour, lw=width, ls=DASHED if dashed else "-")
+
+    def move(points: ArrayLike) -> None:
+        if is_3d(ax):
+            drawn.points = _points(points, 3).reshape(-1, 3)
+        else:
+            drawn.set_data(*_points(points, 2).reshape(-1, 2).T)
+
+    move(points)
+    return Movable(ax, move, drawn)
 
 
 def axis_line(
@@ -75,38 +94,69 @@ def axis_line(
     colour: str = LIMIT,
     *,
     reach: float | tuple[float, float] | None = None,
-) -> AxisLine:
-    """The dashed line of a joint's axis, through a point in a direction; `set(point, direction)`.
+) -> Movable:
+    """The dashed line of a joint's axis through a point, 2D or 3D; `set(point, direction)`.
 
-    reach   how far it goes either way [m], or (backwards, forwards) such as (-0.1, 0.3);
-            default: a fifth of the room
+    direction   of any length but 0
+    reach       how far it goes either way [m], or (backwards, forwards) such as (-0.1, 0.3);
+                default: a fifth of the room
     """
-    made = AxisLine(ax, colour, reach)
+    reach = _room(ax) / 5 if reach is None else reach
+    ends = (-reach, reach) if np.ndim(reach) == 0 else reach
+    made = line(ax, colour=colour, width=1.3, dashed=True)
+    lead = made.set
+
+    def move(point: ArrayLike, direction: ArrayLike) -> None:
+        direction = np.asarray(direction, float)
+        lead(np.asarray(point, float) + np.outer(ends, direction / np.linalg.norm(direction)))
+
+    made.set = move
     if point is not None and direction is not None:
-        made.set(point, direction)
+        move(point, direction)
     return made
 
 
-def dot(
-    ax: Any, point: ArrayLike | None = None, colour: str = INK, *, size: float = 9
-) -> SpaceDot | FlatDot:
-    """A dot at a point (2,) or (3,), size [pt] across; `set(point)` moves it."""
-    made = (SpaceDot if is_3d(ax) else FlatDot)(ax, colour, size)
+def dot(ax: Any, point: ArrayLike | None = None, colour: str = INK, *, size: float = 9) -> Movable:
+    """A dot at a point (2,), or a small ball at (3,), size [pt] across; `set(point)` moves it."""
+    if is_3d(ax):
+        quads = solids.ball(np.zeros(3), size * _room(ax) / 720, sides=12)
+        drawn = solids.Solid(colour=rgba(colour), quads=quads[:0], shadow=False, front=True)
+    else:
+        (drawn,) = ax.plot([], [], "o", color=colour, ms=size, mec="white", mew=1, zorder=14)
+
+    def move(point: ArrayLike) -> None:
+        if is_3d(ax):
+            drawn.quads, drawn.pose = quads, pose(_points(point, 3))
+        else:
+            drawn.set_data(*_points(point, 2)[:, None])
+
     if point is not None:
-        made.set(point)
-    return made
+        move(point)
+    return Movable(ax, move, drawn)
 
 
-def label(
-    ax: Any, point: ArrayLike, words: str, colour: str = INK, *, size: float = 10
-) -> SpaceLabel | FlatLabel:
+def label(ax: Any, point: ArrayLike, words: str, colour: str = INK, *, size: float = 10) -> Movable:
     """Words at a point (2,) or (3,), dark enough to be read; `set(point, words=None)`.
 
     In 3D labels move apart where they would cover one another.
     """
-    made = (SpaceLabel if is_3d(ax) else FlatLabel)(ax, words, colour, size)
-    made.set(point)
-    return made
+    ink = readable(colour)
+    if is_3d(ax):
+        drawn = solids.Label(colour=rgba(ink), words=words, size=size)
+    else:
+        style = {"ha": "center", "va": "center", "weight": "bold", "zorder": 13}
+        drawn = ax.text(0, 0, words, color=ink, fontsize=size, **style)
+
+    def move(point: ArrayLike, words: str | None = None) -> None:
+        if is_3d(ax):
+            drawn.point = _points(point, 3)
+            drawn.words = drawn.words if words is None else words
+        else:
+            drawn.set_position(_points(point, 2))
+            drawn.set_text(drawn.get_text() if words is None else words)
+
+    move(point)
+    return Movable(ax, move, drawn)
 
 
 def note(ax: Any, words: str = "", corner: str = "upper left", colour: str = INK) -> Text:
@@ -131,23 +181,10 @@ def limit_lines(ax: Any, *values: float, axis: str = "y", label: str | None = No
     return [draw(v, label=label if i == 0 else None, **style) for i, v in enumerate(values)]
 
 
-# ---- in space -------------------------------------------------------------------------------
+# ---- solids, frames, chains -----------------------------------------------------------------
 
 
-class _OnStage:
-    """Things on the stage of a 3D axes."""
-
-    def __init__(self, ax: Any, *things: solids.Thing) -> None:
-        self.ax, self.things = ax, list(things)
-        stage(ax).add(*things)
-
-    @property
-    def artists(self) -> list[Artist]:
-        """What Matplotlib draws: all that stands on the stage."""
-        return stage(self.ax).artists
-
-
-class SolidArtist(_OnStage):
+class SolidArtist:
     """An obstacle, a part or another solid: faces (N, 4, 3) [m], as `plots.solids` makes them.
 
     `set(quads)` replaces its faces, `place(T)` moves them to pose T (4, 4).
@@ -160,177 +197,17 @@ class SolidArtist(_OnStage):
     def __init__(
         self, ax: Any, quads: ArrayLike, colour: str = OBSTACLE, *, alpha: float = 1.0
     ) -> None:
-        self._solid = solids.Solid(colour=rgba(colour, alpha), quads=np.asarray(quads, float))
-        super().__init__(ax, self._solid)
+        self.solid = solids.Solid(colour=rgba(colour, alpha), quads=np.asarray(quads, float))
+        stage(ax).add(self.solid)
+        self.artists = stage(ax).artists
 
     def set(self, quads: ArrayLike) -> None:
         """Replace its faces by quads (N, 4, 3)."""
-        self._solid.quads = np.asarray(quads, float)
+        self.solid.quads = np.asarray(quads, float)
 
     def place(self, T: ArrayLike) -> None:
         """Move it to pose T (4, 4): its faces are in that frame."""
-        self._solid.pose = pose_of(T)
-
-
-class SpaceArrow(_OnStage):
-    """A solid arrow. Made by `arrow`."""
-
-    def __init__(self, ax: Any, colour: str, width: float | None, words: str) -> None:
-        radius = width if width is not None else _room(ax) / 150
-        self._arrow = solids.Arrow(rgba(colour), np.zeros(3), np.zeros(3), radius)
-        self._label = solids.Label(colour=rgba(readable(colour)), words=words)
-        super().__init__(ax, self._arrow, *([self._label] if words else []))
-
-    def set(self, p0: ArrayLike, p1: ArrayLike) -> None:
-        """Lead from p0 to p1 (3,) [m]."""
-        p0, p1 = _points(p0, 3), _points(p1, 3)
-        self._arrow.point(p0, p1)
-        along = (p1 - p0) / max(float(np.linalg.norm(p1 - p0)), 1e-9)
-        self._label.point = p1 + 5 * self._arrow.radius * along
-
-
-class SpaceLine(_OnStage):
-    """A line in space. Made by `line`."""
-
-    def __init__(self, ax: Any, colour: str, width: float, dashed: bool) -> None:
-        none = np.empty((0, 3))
-        self._line = solids.Line(colour=rgba(colour), points=none, width=width, dashed=dashed)
-        super().__init__(ax, self._line)
-
-    def set(self, points: ArrayLike) -> None:
-        """Lead through points (k, 3) [m]."""
-        self._line.points = _points(points, 3).reshape(-1, 3)
-
-
-class SpaceLabel(_OnStage):
-    """Words in space. Made by `label`."""
-
-    def __init__(self, ax: Any, words: str, colour: str, size: float) -> None:
-        self._label = solids.Label(colour=rgba(readable(colour)), words=words, size=size)
-        super().__init__(ax, self._label)
-
-    def set(self, point: ArrayLike, words: str | None = None) -> None:
-        """Stand at point (3,) [m]; say words from now on."""
-        self._label.point = _points(point, 3)
-        self._label.words = self._label.words if words is None else words
-
-
-class SpaceDot(_OnStage):
-    """A small ball. Made by `dot`."""
-
-    def __init__(self, ax: Any, colour: str, size: float) -> None:
-        quads = solids.ball(np.zeros(3), size * _room(ax) / 720, sides=12)
-        self._ball = solids.Solid(colour=rgba(colour), quads=quads, shadow=False, front=True)
-        super().__init__(ax, self._ball)
-
-    def set(self, point: ArrayLike) -> None:
-        """Stand at point (3,) [m]."""
-        self._ball.pose = np.eye(4)
-        self._ball.pose[:3, 3] = _points(point, 3)
-
-
-# ---- in the plane ---------------------------------------------------------------------------
-
-
-class FlatArrow:
-    """An arrow in 2D axes. Made by `arrow`."""
-
-    def __init__(self, ax: Any, colour: str, width: float | None, words: str) -> None:
-        from matplotlib.patches import FancyArrowPatch
-
-        width = 2 if width is None else width
-        style = {"arrowstyle": "-|>", "mutation_scale": 7 + 3.5 * width, "shrinkA": 0, "shrinkB": 0}
-        self._patch = FancyArrowPatch(
-            (0, 0), (1, 1), color=colour, linewidth=width, zorder=12, visible=False, **style
-        )
-        ax.add_patch(self._patch)
-        self._label = ax.annotate(
-            words,
-            (0, 0),
-            (0, 0),
-            textcoords="offset points",
-            color=readable(colour),
-            ha="center",
-            va="center",
-            zorder=13,
-            visible=False,
-        )
-        self.artists = [self._patch, self._label]
-
-    def set(self, p0: ArrayLike, p1: ArrayLike) -> None:
-        """Lead from p0 to p1 (2,)."""
-        p0, p1 = _points(p0, 2), _points(p1, 2)
-        length = float(np.linalg.norm(p1 - p0))
-        for artist in self.artists:
-            artist.set_visible(length > 1e-12)
-        if length > 1e-12:
-            self._patch.set_positions(p0, p1)
-            self._label.xy = p1
-            self._label.set_position(12 * (p1 - p0) / length)
-
-
-class FlatLine:
-    """A line in 2D axes. Made by `line`."""
-
-    def __init__(self, ax: Any, colour: str, width: float, dashed: bool) -> None:
-        style = {"linestyle": DASHED} if dashed else {"solid_capstyle": "round"}
-        (self._line,) = ax.plot([], [], color=colour, linewidth=width, **style)
-        self.artists = [self._line]
-
-    def set(self, points: ArrayLike) -> None:
-        """Lead through points (k, 2)."""
-        self._line.set_data(*_points(points, 2).reshape(-1, 2).T)
-
-
-class FlatDot:
-    """A dot in 2D axes. Made by `dot`."""
-
-    def __init__(self, ax: Any, colour: str, size: float) -> None:
-        style = {"color": colour, "ms": size, "mec": "white", "mew": 1, "zorder": 14}
-        (self._marker,) = ax.plot([], [], "o", **style)
-        self.artists = [self._marker]
-
-    def set(self, point: ArrayLike) -> None:
-        """Stand at point (2,)."""
-        self._marker.set_data(*_points(point, 2)[:, None])
-
-
-class FlatLabel:
-    """Words in 2D axes. Made by `label`."""
-
-    def __init__(self, ax: Any, words: str, colour: str, size: float) -> None:
-        style = {"ha": "center", "va": "center", "weight": "bold", "zorder": 13}
-        self._text = ax.text(0, 0, words, color=readable(colour), fontsize=size, **style)
-        self.artists = [self._text]
-
-    def set(self, point: ArrayLike, words: str | None = None) -> None:
-        """Stand at point (2,); say words from now on."""
-        self._text.set_position(_points(point, 2))
-        if words is not None:
-            self._text.set_text(words)
-
-
-# ---- in both --------------------------------------------------------------------------------
-
-
-class AxisLine:
-    """A dashed line through a point. Made by `axis_line`."""
-
-    def __init__(self, ax: Any, colour: str, reach: float | tuple[float, float] | None) -> None:
-        reach = _room(ax) / 5 if reach is None else reach
-        self._reach = (-reach, reach) if np.ndim(reach) == 0 else reach
-        self._line = line(ax, colour=colour, width=1.3, dashed=True)
-
-    @property
-    def artists(self) -> list[Artist]:
-        """What Matplotlib draws."""
-        return self._line.artists
-
-    def set(self, point: ArrayLike, direction: ArrayLike) -> None:
-        """Go through point, along direction (any length but 0)."""
-        direction = np.asarray(direction, float)
-        along = direction / np.linalg.norm(direction)
-        self._line.set(np.asarray(point, float) + np.outer(self._reach, along))
+        self.solid.pose = _pose(T)
 
 
 class FrameArtist:
@@ -351,62 +228,17 @@ class FrameArtist:
         colours: Any = AXIS,
         alpha: float = 1.0,
     ) -> None:
-        self.ax, self.length = ax, length
-        letter_inks = rgba(colours) if letters else []
-        words = [*zip("xyz" if letters else "", letter_inks, 1.17 * np.eye(3))]
-        words += [(label, rgba(INK), np.full(3, -0.17))] if label else []
-        kind = _SpaceFrame if is_3d(ax) else _FlatFrame
-        self._body = kind(ax, length, rgba(colours, alpha), words)
+        inks = rgba(colours) if letters else []
+        words = [*zip("xyz" if letters else "", inks, 1.17 * length * np.eye(3))]
+        words += [(label, rgba(INK), np.full(3, -0.17 * length))] if label else []
+        make = _space_frame if is_3d(ax) else _flat_frame
+        self._body = make(ax, length, rgba(colours, alpha), words)
+        self.artists = self._body.artists
         self.set(np.eye(4) if T is None else T)
-
-    @property
-    def artists(self) -> list[Artist]:
-        """What Matplotlib draws."""
-        return self._body.artists
 
     def set(self, T: ArrayLike) -> None:
         """Move the frame to pose T (4, 4)."""
-        self._body.set(pose_of(T))
-
-
-class _SpaceFrame(_OnStage):
-    """A frame on the stage; words: (word, colour, place in lengths) each."""
-
-    def __init__(self, ax: Any, length: float, colours: np.ndarray, words: list) -> None:
-        arrows = [solids.arrow(np.zeros(3), tip, 0.03 * length) for tip in length * np.eye(3)]
-        paint = np.repeat(colours, len(arrows[0]), axis=0)
-        body = solids.Solid(colour=paint, quads=np.concatenate(arrows), shadow=False, front=True)
-        named = [solids.Label(words=w, colour=c, point=length * at) for w, c, at in words]
-        super().__init__(ax, body, *named)
-
-    def set(self, T: np.ndarray) -> None:
-        for thing in self.things:
-            thing.pose = T
-
-
-class _FlatFrame:
-    """A frame in 2D axes: arrows x and y; words: (word, colour, place in lengths) each."""
-
-    def __init__(self, ax: Any, length: float, colours: np.ndarray, words: list) -> None:
-        from matplotlib.collections import PolyCollection
-
-        self._length, words = length, [w for w in words if w[0] != "z"]
-        body = PolyCollection([], facecolor=colours[:2], edgecolor="none", zorder=12)
-        self._body = ax.add_collection(body, autolim=False)
-        style = {"fontsize": 10, "ha": "center", "va": "center", "zorder": 13}
-        weight = {"x": "normal", "y": "normal"}
-        self._texts = [
-            ax.text(0, 0, w, color=ink, weight=weight.get(w, "bold"), **style)
-            for w, ink, _ in words
-        ]
-        self._spots = np.array([spot for *_, spot in words]).reshape(-1, 3)
-        self.artists = [self._body, *self._texts]
-
-    def set(self, T: np.ndarray) -> None:
-        p, R = T[:2, 3], self._length * T[:2, :3]
-        self._body.set_verts([_flat_arrow(p, p + R[:, k]) for k in (0, 1)])
-        for text, spot in zip(self._texts, p + self._spots @ R.T):
-            text.set_position(spot)
+        self._body.set(_pose(T))
 
 
 class ChainArtist:
@@ -458,8 +290,90 @@ class ChainArtist:
 # ---- inside ---------------------------------------------------------------------------------
 
 
-def pose_of(T: ArrayLike) -> np.ndarray:
-    """T as an array (4, 4), or `ValueError`."""
+def _space_arrow(ax: Any, colour: str, width: float | None, words: str) -> Movable:
+    radius = width if width is not None else _room(ax) / 150
+    body = solids.Arrow(rgba(colour), np.zeros(3), np.zeros(3), radius)
+    name = solids.Label(colour=rgba(readable(colour)), words="")
+
+    def move(p0: ArrayLike, p1: ArrayLike) -> None:
+        p0, p1 = _points(p0, 3), _points(p1, 3)
+        length = float(np.linalg.norm(p1 - p0))
+        body.point(p0, p1)
+        name.words = words if length > 1e-9 else ""
+        name.point = p1 + 5 * radius * (p1 - p0) / max(length, 1e-9)
+
+    return Movable(ax, move, body, *([name] if words else []))
+
+
+def _flat_arrow(ax: Any, colour: str, width: float | None, words: str) -> Movable:
+    from matplotlib.patches import FancyArrowPatch
+
+    width = 2 if width is None else width
+    look = {"color": colour, "linewidth": width, "mutation_scale": 7 + 3.5 * width, "zorder": 12}
+    body = FancyArrowPatch((0, 0), (1, 1), arrowstyle="-|>", shrinkA=0, shrinkB=0, **look)
+    ax.add_patch(body)
+    middle = {"ha": "center", "va": "center", "textcoords": "offset points", "zorder": 13}
+    name = ax.annotate(words, (0, 0), (0, 0), color=readable(colour), **middle)
+    body.set_visible(False)
+    name.set_visible(False)
+
+    def move(p0: ArrayLike, p1: ArrayLike) -> None:
+        p0, p1 = _points(p0, 2), _points(p1, 2)
+        length = float(np.linalg.norm(p1 - p0))
+        body.set_visible(length > 1e-12)
+        name.set_visible(length > 1e-12)
+        body.set_positions(p0, p1)
+        name.xy = p1
+        name.set_position(12 * (p1 - p0) / max(length, 1e-12))
+
+    return Movable(ax, move, body, name)
+
+
+def _space_frame(ax: Any, length: float, colours: np.ndarray, words: list) -> Movable:
+    """A frame on the stage; words: (word, colour, place) each."""
+    arrows = [solids.arrow(np.zeros(3), tip, 0.03 * length) for tip in length * np.eye(3)]
+    paint = np.repeat(colours, len(arrows[0]), axis=0)
+    body = solids.Solid(colour=paint, quads=np.concatenate(arrows), shadow=False, front=True)
+    things = [body, *(solids.Label(words=w, colour=c, point=p) for w, c, p in words)]
+
+    def move(T: np.ndarray) -> None:
+        for thing in things:
+            thing.pose = T
+
+    return Movable(ax, move, *things)
+
+
+def _flat_frame(ax: Any, length: float, colours: np.ndarray, words: list) -> Movable:
+    """A frame in 2D axes: arrows x and y; words: (word, colour, place) each."""
+    from matplotlib.collections import PolyCollection
+
+    body = PolyCollection([], facecolor=colours[:2], edgecolor="none", zorder=12)
+    ax.add_collection(body, autolim=False)
+    words = [w for w in words if w[0] != "z"]
+    look = {"fontsize": 10, "ha": "center", "va": "center", "zorder": 13}
+    texts = [
+        ax.text(0, 0, w, color=ink, weight="normal" if w in ("x", "y") else "bold", **look)
+        for w, ink, _ in words
+    ]
+
+    def move(T: np.ndarray) -> None:
+        p, R = T[:2, 3], T[:2, :3]
+        body.set_verts([_outline(p, p + length * R[:, k]) for k in (0, 1)])
+        for text, (*_, place) in zip(texts, words):
+            text.set_position(p + R @ place)
+
+    return Movable(ax, move, body, *texts)
+
+
+def _outline(p0: np.ndarray, p1: np.ndarray) -> np.ndarray:
+    """Arrow as a polygon (7, 2) from p0 to p1."""
+    along = p1 - p0
+    across, neck = 0.022 * np.array([-along[1], along[0]]), p0 + 0.72 * along
+    right = [p0 - across, neck - across, neck - 3 * across]
+    return np.array([*right, p1, neck + 3 * across, neck + across, p0 + across])
+
+
+def _pose(T: ArrayLike) -> np.ndarray:
     T = np.asarray(T, float)
     if T.shape != (4, 4):
         raise ValueError(f"T: shape {T.shape}, expected (4, 4)")
@@ -478,11 +392,3 @@ def _room(ax: Any) -> float:
     """The longest side of the axes [their unit]."""
     limits = [ax.get_xlim(), ax.get_ylim()] + ([ax.get_zlim()] if is_3d(ax) else [])
     return float(np.ptp(limits, axis=1).max())
-
-
-def _flat_arrow(p0: np.ndarray, p1: np.ndarray) -> np.ndarray:
-    """Arrow as a polygon (7, 2) from p0 to p1."""
-    along = p1 - p0
-    across, neck = 0.022 * np.array([-along[1], along[0]]), p0 + 0.72 * along
-    right = [p0 - across, neck - across, neck - 3 * across]
-    return np.array([*right, p1, neck + 3 * across, neck + across, p0 + across])

@@ -15,22 +15,17 @@ import numpy as np
 
 from course_lib.plots import style
 from course_lib.plots.artists import ChainArtist, FrameArtist
+from course_lib.poses import pose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, PURPLE, RED, GREEN = style.JOINT[0], "#B97700", style.GOAL, style.JOINT[3], "#00795A"
-PARTS = {
-    "begin": style.MUTED,
-    "describe the arm": BLUE,
-    "move it": ORANGE,
-    "find a way": PURPLE,
-    "drive it": RED,
-    "prove it": GREEN,
-}
-STONE = {"facecolor": style.OBSTACLE, "edgecolor": "none", "zorder": 2}
-DASHED = {"lw": 1.2, "ls": (0, (3, 2)), "color": style.LIMIT}
+PARTS = {"begin": style.MUTED, "describe the arm": BLUE, "move it": ORANGE}
+PARTS |= {"find a way": PURPLE, "drive it": RED, "prove it": GREEN}
+RAIL, DASHES, S = "#CCD1D8", (0, (3, 2)), np.linspace(0, 1, 61)
+STONES = np.array([(5.2, 6.4, 1.9), (9.8, 2.8, 2.1)])
 
 
 def draw() -> Figure:
@@ -94,86 +89,76 @@ def _trail(ax: Axes, places: list[tuple[float, float]]) -> None:
         ax.plot(*middle, marker=heads[way], color=style.MUTED, ms=6, zorder=3)
 
 
-# ---- the small drawings -------------------------------------------------------------------
+# ---- the small drawings ---------------------------------------------------------------------
+
+
+def _line(ax: Axes, colour: str, x: Any, y: Any, lw: float = 2, **look: Any) -> None:
+    ax.plot(x, y, color=colour, lw=lw, solid_capstyle="round", solid_joinstyle="round", **look)
+
+
+def _start(ax: Axes, x: float, y: float) -> None:
+    ax.plot(x, y, "o", color=style.START, ms=7, zorder=5)
+
+
+def _goal(ax: Axes, x: float, y: float) -> None:
+    ax.plot(x, y, "*", color=style.GOAL, ms=11, zorder=13)
 
 
 def _chain(ax: Axes, start: Any, lengths: Any, angles: Any, **look: Any) -> np.ndarray:
     """A small arm from start, with absolute angles [degrees]. Returns its points."""
-    steps = np.array(lengths)[:, None] * np.column_stack(
-        [np.cos(np.radians(angles)), np.sin(np.radians(angles))]
-    )
+    t = np.radians(angles)
+    steps = np.array(lengths)[:, None] * np.column_stack([np.cos(t), np.sin(t)])
     points = np.vstack([start, start + np.cumsum(steps, axis=0)])
     ChainArtist(ax, points, width=4, **look)
     return points
 
 
-def _frame(ax: Axes, x: float, y: float, angle: float, length: float = 3.4) -> None:
-    T = np.eye(4)
-    T[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-    T[:2, 3] = x, y
-    FrameArtist(ax, T, length=length, letters=False)
+def _frame(ax: Axes, x: float, y: float, angle: float) -> None:
+    c, s = np.cos(angle), np.sin(angle)
+    T = pose((x, y, 0), [[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    FrameArtist(ax, T, length=3.4, letters=False)
 
 
-def _arrow(ax: Axes, start: Any, end: Any, colour: str, **more: Any) -> None:
+def _arrow(ax: Axes, start: Any, end: Any, colour: str, rad: float = 0, **more: Any) -> None:
     look = {"arrowstyle": "-|>", "color": colour, "lw": 1.4, "shrinkA": 0, "shrinkB": 0, **more}
-    ax.annotate("", end, start, arrowprops=look, zorder=12)
+    ax.annotate("", end, start, arrowprops=look | {"connectionstyle": f"arc3,rad={rad}"}, zorder=12)
 
 
-def _discs(ax: Axes, *discs: tuple[float, float, float]) -> None:
+def _discs(ax: Axes, *discs: Any) -> None:
     from matplotlib.patches import Circle
 
     for x, y, r in discs:
-        ax.add_patch(Circle((x, y), r, **STONE))
+        ax.add_patch(Circle((x, y), r, facecolor=style.OBSTACLE, edgecolor="none", zorder=2))
 
 
 def start_here(ax: Axes) -> None:
-    for y, x, colour in (
-        (7.2, 10.5, style.JOINT[0]),
-        (4.5, 5, style.JOINT[1]),
-        (1.8, 8, style.JOINT[3]),
-    ):
-        ax.plot([1.5, 14.5], [y, y], color="#CCD1D8", lw=3, solid_capstyle="round")
-        ax.plot([1.5, x], [y, y], color=colour, lw=3, solid_capstyle="round")
-        ax.plot(x, y, "o", ms=8, mfc="white", mec=colour, mew=2)
+    for y, x, k in ((7.2, 10.5, 0), (4.5, 5, 1), (1.8, 8, 3)):
+        _line(ax, RAIL, [1.5, 14.5], [y, y], 3)
+        _line(ax, style.JOINT[k], [1.5, x], [y, y], 3)
+        ax.plot(x, y, "o", ms=8, mfc="white", mec=style.JOINT[k], mew=2)
 
 
 def frames(ax: Axes) -> None:
     _frame(ax, 2.5, 1.4, 0)
     _frame(ax, 10.8, 4.2, 0.6)
-    _arrow(
-        ax,
-        (2.9, 1.9),
-        (10.4, 3.9),
-        style.MUTED,
-        connectionstyle="arc3,rad=0.25",
-        linestyle=(0, (3, 2)),
-    )
+    _arrow(ax, (2.9, 1.9), (10.4, 3.9), style.MUTED, 0.25, linestyle=DASHES)
 
 
 def dh_tables(ax: Axes) -> None:
-    ax.plot([3, 3], [0.3, 8.7], **DASHED)
-    ax.plot([9.4, 15], [8.4, 1.6], **DASHED)
-    ax.plot([3, 3], [1.4, 5], color=style.JOINT[1], lw=3.5, solid_capstyle="round")
-    ax.plot([3, 12.2], [5, 5], color=style.JOINT[4], lw=3.5, solid_capstyle="round")
+    for x, y in (([3, 3], [0.3, 8.7]), ([9.4, 15], [8.4, 1.6])):
+        ax.plot(x, y, color=style.LIMIT, lw=1.2, ls=DASHES)
+    _line(ax, style.JOINT[1], [3, 3], [1.4, 5], 3.5)
+    _line(ax, style.JOINT[4], [3, 12.2], [5, 5], 3.5)
     ax.text(1.5, 2.8, "d", color=ORANGE, weight="bold", ha="center")
     ax.text(7.4, 5.6, "a", color=style.JOINT[4], weight="bold", ha="center")
 
 
 def urdf_checks(ax: Axes) -> None:
-    for k, (word, mark, colour) in enumerate(
-        (("<link>", "✓", GREEN), ("<joint>", "✓", GREEN), ("<inertia>", "✗", RED))
-    ):
-        ax.text(1.4 + 1.3 * k, 7.2 - 2.8 * k, word, family="monospace", fontsize=8.6, va="center")
-        ax.text(
-            14.3,
-            7.2 - 2.8 * k,
-            mark,
-            color=colour,
-            fontsize=11,
-            weight="bold",
-            ha="center",
-            va="center",
-        )
+    rows = (("<link>", "✓", GREEN), ("<joint>", "✓", GREEN), ("<inertia>", "✗", RED))
+    for k, (word, mark, colour) in enumerate(rows):
+        place = {"y": 7.2 - 2.8 * k, "va": "center"}
+        ax.text(x=1.4 + 1.3 * k, s=word, family="monospace", fontsize=8.6, **place)
+        ax.text(x=14.3, s=mark, color=colour, fontsize=11, weight="bold", ha="center", **place)
 
 
 def jacobians(ax: Axes) -> None:
@@ -186,93 +171,69 @@ def jacobians(ax: Axes) -> None:
 
 def inverse_kinematics(ax: Axes) -> None:
     _chain(ax, (2.2, 1.4), (6.2, 6.2), (4, 54), colour=style.OBSTACLE)
-    tip = _chain(ax, (2.2, 1.4), (6.2, 6.2), (54, 4))[-1]
-    ax.plot(*tip, "*", color=style.GOAL, ms=11, zorder=13)
+    _goal(ax, *_chain(ax, (2.2, 1.4), (6.2, 6.2), (54, 4))[-1])
 
 
 def redundancy(ax: Axes) -> None:
     for lift, colour in ((0.2, style.OBSTACLE), (1.9, style.OBSTACLE), (3.4, None)):
         elbows = [(2.0, 1.4), (4.2, 2.6 + lift), (9.6, 4.0 + lift), (13.4, 4.6)]
         ChainArtist(ax, elbows, width=4, colour=colour, alpha=0.6 if colour else 1.0)
-    ax.plot(13.4, 4.6, "*", color=style.GOAL, ms=11, zorder=13)
+    _goal(ax, 13.4, 4.6)
 
 
 def trajectories(ax: Axes) -> None:
-    s = np.linspace(0, 1, 60)
-    ax.plot([1, 15], [1, 1], color="#CCD1D8", lw=1)
-    ax.plot(1 + 14 * s, 1 + 7 * (10 * s**3 - 15 * s**4 + 6 * s**5), color=style.JOINT[0], lw=2)
-    ax.plot(1 + 14 * s, 1 + 3.4 * 16 * s**2 * (1 - s) ** 2, color=style.JOINT[1], lw=2)
+    _line(ax, RAIL, [1, 15], [1, 1], 1)
+    _line(ax, style.JOINT[0], 1 + 14 * S, 1 + 7 * (10 * S**3 - 15 * S**4 + 6 * S**5))
+    _line(ax, style.JOINT[1], 1 + 14 * S, 1 + 3.4 * 16 * S**2 * (1 - S) ** 2)
 
 
 def cartesian_paths(ax: Axes) -> None:
-    s = np.linspace(0, 1, 40)
-    ax.plot(
-        2 + 12 * s,
-        2.6 + 2.2 * s + 4.6 * s * (1 - s) * 3,
-        color=style.OBSTACLE,
-        lw=2,
-        ls=(0, (3, 2)),
-    )
-    ax.plot([2, 14], [2.6, 4.8], color=ORANGE, lw=2.2)
-    ax.plot(2, 2.6, "o", color=style.START, ms=7)
-    ax.plot(14, 4.8, "*", color=style.GOAL, ms=11)
+    ax.plot(2 + 12 * S, 2.6 + 16 * S - 13.8 * S**2, color=style.OBSTACLE, lw=2, ls=DASHES)
+    _line(ax, ORANGE, [2, 14], [2.6, 4.8], 2.2)
+    _start(ax, 2, 2.6)
+    _goal(ax, 14, 4.8)
 
 
 def collisions(ax: Axes) -> None:
     _discs(ax, (11.6, 6.2, 2.3))
-    ax.plot([1.8, 8.2], [3.6, 1.6], color="#B9BEC7", lw=10, solid_capstyle="round")
-    along = np.array([3.4, 4.6]) / np.hypot(3.4, 4.6)
-    ax.plot(
-        *np.transpose([(8.2, 1.6) + 0.9 * along, (11.6, 6.2) - 2.3 * along]),
-        color=PURPLE,
-        lw=2,
-        marker="o",
-        ms=4,
-    )
+    _line(ax, "#B9BEC7", [1.8, 8.2], [3.6, 1.6], 10)
+    _line(ax, PURPLE, [8.73, 10.23], [2.32, 4.35], marker="o", ms=4)
 
 
 def trees(ax: Axes) -> None:
     """A real RRT, grown for 90 steps."""
-    rng, stones = np.random.default_rng(4), np.array([(5.2, 6.4, 1.9), (9.8, 2.8, 2.1)])
-    _discs(ax, *stones)
-    nodes = np.array([[1.2, 1.5]])
+    rng, nodes = np.random.default_rng(4), np.array([[1.2, 1.5]])
+    _discs(ax, *STONES)
     for target in rng.uniform((0.6, 0.6), (15.4, 8.6), (90, 2)):
         near = nodes[np.argmin(np.hypot(*(nodes - target).T))]
         step = near + (target - near) * min(1, 1.3 / np.hypot(*(target - near)))
-        if (np.hypot(*(stones[:, :2] - (near + step) / 2).T) > stones[:, 2]).all() and (
-            np.hypot(*(stones[:, :2] - step).T) > stones[:, 2]
-        ).all():
+        spots = np.array([step, (near + step) / 2])[:, None]
+        if (np.hypot(*np.moveaxis(STONES[:, :2] - spots, -1, 0)) > STONES[:, 2]).all():
             ax.plot(*np.transpose([near, step]), color=PURPLE, lw=0.9, zorder=3)
             nodes = np.vstack([nodes, step])
-    ax.plot(1.2, 1.5, "o", color=style.START, ms=6, zorder=5)
+    _start(ax, 1.2, 1.5)
 
 
 def better_paths(ax: Axes) -> None:
-    _discs(ax, (5.2, 6.4, 1.9), (9.8, 2.8, 2.1))
-    ax.plot(
-        [1.2, 2.2, 4.6, 5.6, 8.2, 9.2, 11.6, 12.6, 14.6],
-        [1.5, 3.4, 3.0, 4.0, 6.6, 7.6, 7.0, 8.2, 7.4],
-        color="#C9A3C0",
-        lw=1.3,
-    )
-    ax.plot(
-        [1.2, 6.1, 9.3, 14.6], [1.5, 4.1, 5.2, 7.4], color=PURPLE, lw=2.2, solid_joinstyle="round"
-    )
-    ax.plot(1.2, 1.5, "o", color=style.START, ms=6)
-    ax.plot(14.6, 7.4, "*", color=style.GOAL, ms=10)
+    _discs(ax, *STONES)
+    x = [1.2, 2.2, 4.6, 5.6, 8.2, 9.2, 11.6, 12.6, 14.6]
+    _line(ax, "#C9A3C0", x, [1.5, 3.4, 3.0, 4.0, 6.6, 7.6, 7.0, 8.2, 7.4], 1.3)
+    _line(ax, PURPLE, [1.2, 6.1, 9.3, 14.6], [1.5, 4.1, 5.2, 7.4], 2.2)
+    _start(ax, 1.2, 1.5)
+    _goal(ax, 14.6, 7.4)
 
 
 def dynamics(ax: Axes) -> None:
     tip = _chain(ax, (3.5, 4.5), (8.5,), (14,))[-1]
     _arrow(ax, tip - [0, 0.8], tip - [0, 4.8], style.MUTED)
-    _arrow(ax, (6.6, 3.1), (5.4, 7.6), RED, connectionstyle="arc3,rad=0.5")
+    _arrow(ax, (6.6, 3.1), (5.4, 7.6), RED, 0.5)
     ax.text(7.3, 7.3, "τ", color=RED, fontsize=12, ha="center", va="center")
 
 
 def sampling(ax: Axes) -> None:
-    t, k = np.linspace(0, 1, 80), np.linspace(0, 1, 9)
+    k = np.linspace(0, 1, 9)
     wave = lambda t: 4.5 + 3.3 * np.sin(2 * np.pi * t - 0.4)
-    ax.plot(1 + 14 * t, wave(t), color=style.OBSTACLE, lw=2)
+    _line(ax, style.OBSTACLE, 1 + 14 * S, wave(S))
     ax.step(1 + 14 * k, wave(k), where="post", color=RED, lw=1.8)
     ax.plot(1 + 14 * k[:-1], wave(k[:-1]), "o", color=RED, ms=3.5)
 
@@ -280,16 +241,15 @@ def sampling(ax: Axes) -> None:
 def real_arm(ax: Axes) -> None:
     wanted = _chain(ax, (2.2, 1), (6.4, 6.4), (48, 16), colour=style.OBSTACLE)[-1]
     found = _chain(ax, (2.2, 1), (6.4, 6.4), (57, -8))[-1]
-    ax.plot(*np.transpose([wanted, found]), color=GREEN, lw=1.6, zorder=13)
+    _line(ax, GREEN, *np.transpose([wanted, found]), 1.6, zorder=13)
     ax.plot(*found, "o", color=GREEN, ms=6, zorder=14)
 
 
 def capstone(ax: Axes) -> None:
     _discs(ax, (8, 2.2, 1.8))
-    s = np.linspace(0, 1, 40)
-    ax.plot(2 + 12 * s, 1.4 + 4.2 * np.sin(np.pi * s) + 0.6 * s, color=GREEN, lw=2)
-    ax.plot(2, 1.4, "o", color=style.START, ms=7)
-    ax.plot([14, 14], [2, 8.4], color=style.INK, lw=1.6)
+    _line(ax, GREEN, 2 + 12 * S, 1.4 + 4.2 * np.sin(np.pi * S) + 0.6 * S)
+    _start(ax, 2, 1.4)
+    _line(ax, style.INK, [14, 14], [2, 8.4], 1.6)
     ax.fill([14, 14, 10.6], [8.4, 5.6, 7], color=style.GOAL)
 
 
