@@ -85,12 +85,9 @@ class Arm:
             raise ValueError(
                 f"q_min[{i}]: {self.q_min[i]:g} lies above q_max[{i}] = {self.q_max[i]:g}"
             )
-        if self.inertia is not None and np.linalg.eigvalsh(self.inertia).min() < 0:
-            i = int(np.argmax(np.linalg.eigvalsh(self.inertia).min(axis=-1) < 0))
-            raise ValueError(
-                f"inertia[{i}]: a negative principal moment, expected a positive (semi)definite"
-                " matrix"
-            )
+        if self.inertia is not None:
+            least = np.linalg.eigvalsh(self.inertia)[:, 0]
+            refuse("inertia", least, least < 0, "no negative principal moment")
 
     def _store(self, row: arm_file.Field, n: int) -> None:
         """Keep a field as the table of joint fields wants it, or say what is wrong with it."""

@@ -2,19 +2,20 @@
 
 Public names: `to_urdf`, `from_urdf`.
 
-A DH frame and a URDF joint frame are not the same thing. URDF puts the frame of joint i, and with it the frame
-of the link that it moves, *on the axis of joint i*:
+A DH frame and a URDF joint frame are not the same thing. URDF puts the frame of joint i, and with
+it the frame of the link that it moves, *on the axis of joint i*:
 
     T_parent_child(q) = Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll) · Rot(axis, q)
 
 Standard DH puts frame i at the *far* end of link i, on the axis of joint i + 1. So of each row
-A_i = Rz(theta) Tz(d) Tx(a) Rx(alpha) everything that comes after the turn by q goes into the *next* joint's
-origin, and the last row goes into the tool. A modified row Rx(alpha) Tx(a) Rz(theta) Tz(d) comes before the turn
-and is the origin of its own joint. There alpha and theta turn about the *moved* axes, while rpy turns about fixed
-ones: rpy = (alpha, 0, theta) is wrong as soon as both differ from zero. Build the matrix, then read rpy off it.
+A_i = Rz(theta) Tz(d) Tx(a) Rx(alpha) everything that comes after the turn by q goes into the *next*
+joint's origin, and the last row goes into the tool. A modified row Rx(alpha) Tx(a) Rz(theta) Tz(d)
+comes before the turn and is the origin of its own joint. There alpha and theta turn about the
+*moved* axes, while rpy turns about fixed ones: rpy = (alpha, 0, theta) is wrong as soon as both
+differ from zero. Build the matrix, then read rpy off it.
 
-In the other direction a URDF axis is any line in space, and DH rows are found from the common normals of each
-axis with the next; what is left at both ends goes into base and tool.
+In the other direction a URDF axis is any line in space, and DH rows are found from the common
+normals of each axis with the next; what is left at both ends goes into base and tool.
 """
 
 from __future__ import annotations
@@ -27,19 +28,13 @@ import numpy as np
 from course_lib.arm import Arm, links_as_capsules, solid_inertia
 from course_lib.dh import dh_matrix, mdh_matrix
 from course_lib.kinematics import fk, link_frames
+from course_lib.poses import inverse, pose
 from course_lib.urdf_check import RULES, Robot, inertia_of, numbers, origin_of, read_xml
 
 NO_LIMIT = 1e9  # written where an arm has no limit, since URDF demands a number; read back as none
+PARALLEL = 10.0 ** np.arange(-14, -5)  # [rad] angles below which axes may count as parallel
 DENSITY = 1000.0  # [kg/m^3] of solid links, where an arm has no masses (the default of MuJoCo, too)
-TREE_RULES = (
-    "not-a-robot",
-    "no-links",
-    "unknown-link",
-    "duplicate-name",
-    "two-parents",
-    "loop",
-    "two-roots",
-)
+TREE_RULES = "not-a-robot no-links unknown-link duplicate-name two-parents loop two-roots".split()
 JOINT_RULES = ("joint-type", "axis-zero", "limit-missing", "limit-order")
 
 
@@ -47,22 +42,19 @@ JOINT_RULES = ("joint-type", "axis-zero", "limit-missing", "limit-order")
 
 
 def to_urdf(arm: Arm) -> str:
-    """The arm as URDF text: links `base_link`, `link_1` … `link_n`, `tcp`; joints `joint_1` … `joint_n`, `tool`.
+    """The arm as URDF text: links `base_link`, `link_1` … `tcp`; joints `joint_1` … `tool`.
 
-    A base pose that is not the identity becomes a fixed joint from a link `world`. Each link is drawn and collides
-    as its capsule's cylinder (a sphere where it has no length). Inertia comes from the arm; an arm without masses
-    gets solid links of 1000 kg/m^3, and the file says so. A revolute joint without limits becomes `continuous`;
-    any other missing limit is written as 1e9. Poses survive `from_urdf(to_urdf(arm))` to 1e-12.
+    A base pose that is not the identity becomes a fixed joint from a link `world`. Each link is
+    drawn and collides as its capsule's cylinder (a sphere where it has no length). Inertia comes
+    from the arm; an arm without masses gets solid links of 1000 kg/m^3, and the file says so. A
+    revolute joint without limits becomes `continuous`; any other missing limit is written as 1e9.
+    Poses survive `from_urdf(to_urdf(arm))` to 1e-12.
     """
     bodies = _bodies(arm)
-    guess = (
-        ""
-        if arm.mass is not None
-        else f" The arm has no masses: links are solid, {DENSITY:g} kg/m^3."
-    )
+    guess = f" The arm has no masses: links are solid, {DENSITY:g} kg/m^3."
     lines = [
         '<?xml version="1.0"?>',
-        f"<!-- {arm.n} joints; metres, radians, kilograms.{guess} -->",
+        f"<!-- {arm.n} joints; metres, radians, kilograms.{guess if arm.mass is None else ''} -->",
         f"<robot name={quoteattr(arm.name)}>",
     ]
     if not np.array_equal(arm.base, np.eye(4)):
@@ -88,39 +80,26 @@ def to_urdf(arm: Arm) -> str:
 
 
 def _around_each_joint(arm):
-    """(n, 4, 4) twice: what comes before and what comes after the motion about or along z in each row."""
+    """(n, 4, 4) twice: of each row what comes before, and what after, the motion in its joint."""
     row = (arm.a, arm.alpha, arm.d, arm.theta)
     still = np.tile(np.eye(4), (arm.n, 1, 1))
     return (still, dh_matrix(*row)) if arm.convention == "standard" else (mdh_matrix(*row), still)
 
 
 def _bodies(arm):
-    """For each link: start and end of its capsule, radius, mass, com, inertia; in the frame of its URDF link."""
+    """Of each link, in its URDF frame: start and end of its capsule, radius, mass, com, inertia."""
     start, end = links_as_capsules(arm)
     length = np.linalg.norm(end - start, axis=1)
     volume = np.where(length > 1e-9, np.pi * arm.radius**2 * length, 4 / 3 * np.pi * arm.radius**3)
     mass = DENSITY * volume if arm.mass is None else arm.mass
-    known = arm.mass is not None and arm.com is not None and arm.inertia is not None
-    com = arm.com if known else (start + end) / 2
-    inertia = (
-        arm.inertia
-        if known
-        else [solid_inertia(*item) for item in zip(mass, arm.radius, end - start)]
-    )
-    bodies = []
-    for i, T in enumerate(_around_each_joint(arm)[1]):
-        R, p = T[:3, :3], T[:3, 3]
-        bodies.append(
-            (
-                R @ start[i] + p,
-                R @ end[i] + p,
-                arm.radius[i],
-                mass[i],
-                R @ com[i] + p,
-                R @ inertia[i] @ R.T,
-            )
-        )
-    return bodies
+    com, inertia = arm.com, arm.inertia
+    if arm.mass is None or com is None or inertia is None:
+        com = (start + end) / 2
+        inertia = [solid_inertia(*link) for link in zip(mass, arm.radius, end - start)]
+    after = _around_each_joint(arm)[1]
+    R, p = after[:, :3, :3], after[:, :3, 3]
+    start, end, com = ((R @ v[..., None])[..., 0] + p for v in (start, end, com))
+    return list(zip(start, end, arm.radius, mass, com, R @ inertia @ np.swapaxes(R, -1, -2)))
 
 
 def _type_and_limit(arm, i):
@@ -148,16 +127,13 @@ def _joint(name, kind, parent, child, T, limit=None):
 def _link(name, start, end, radius, mass, com, inertia):
     from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
 
-    axis = end - start
-    length = np.linalg.norm(axis)
-    T = np.eye(4)
-    T[:3, 3] = (start + end) / 2
-    shape = f'<sphere radius="{_number(radius)}"/>'
+    length = np.linalg.norm(end - start)
+    shape, turn = f'<sphere radius="{_number(radius)}"/>', None
     if length > 1e-9:
-        T[:3, :3] = Rotation.align_vectors([axis / length], [[0, 0, 1]])[0].as_matrix()
         shape = f'<cylinder radius="{_number(radius)}" length="{_number(length)}"/>'
-    body = [f"      {_origin(T)}", f"      <geometry>{shape}</geometry>"]
-    T[:3, :3], T[:3, 3] = np.eye(3), com
+        turn = Rotation.align_vectors([(end - start) / length], [[0, 0, 1]])[0]
+    middle = _origin(pose((start + end) / 2, turn))
+    body = [f"      {middle}", f"      <geometry>{shape}</geometry>"]
     six = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
     small = 1e-15 * np.trace(inertia)
     values = " ".join(f'{key}="{_number(inertia[at], small)}"' for key, at in six.items())
@@ -170,7 +146,7 @@ def _link(name, start, end, radius, mass, com, inertia):
         *body,
         "    </collision>",
         "    <inertial>",
-        f"      {_origin(T)}",
+        f"      {_origin(pose(com))}",
         f'      <mass value="{_number(mass)}"/>',
         f"      <inertia {values}/>",
         "    </inertial>",
@@ -190,7 +166,7 @@ def _number(x, small=1e-15):
 def _rpy(R):
     """Roll, pitch, yaw with R = Rz(yaw) Ry(pitch) Rx(roll), exact at pitch = +-90 degrees, too.
 
-    There roll and yaw are not unique. Any yaw will do as long as roll is read off what yaw has left over.
+    There roll and yaw are not unique: any yaw will do if roll is read off what yaw has left over.
     """
     from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
 
@@ -202,16 +178,17 @@ def _rpy(R):
 # ---------------------------------------------------------------- reading
 
 
-def from_urdf(path, tip: str | None = None) -> Arm:
-    """Read the serial chain from the root link to link `tip` as an `Arm` (standard DH; world = root link, tool = tip).
+def from_urdf(path: str | Path, tip: str | None = None) -> Arm:
+    """Read the serial chain from the root link to link `tip` as an `Arm`.
 
-    `tip` may be left out where the moving joints lead to one last link only. Fixed joints are folded in. Joints
-    beside the chain are held at zero, and their links ride along. `mass`, `com`, `inertia` are None unless every
-    moving link has a mass; a speed or effort of 0 or 1e9 means that none is known. FK agrees with the file to 1e-9; to
-    1e-7 where consecutive axes are 1e-10 to 1e-6 rad off parallel (as with rpy 3.14159265), since no DH table in
-    double precision holds that better.
-    `ValueError` names file, line and element: a broken tree, an unknown or open tip, and in the chain whatever has no
-    place in an `Arm` (mimic, floating and planar joints, missing limits).
+    The table is standard DH; the world is the root link and the tool is the tip. `tip` may be left
+    out where the moving joints lead to one last link only. Fixed joints are folded in. Joints
+    beside the chain are held at zero, and their links ride along. `mass`, `com`, `inertia` are None
+    unless every moving link has a mass; a speed or effort of 0 or 1e9 means that none is known. FK
+    agrees with the file to 1e-9; to 1e-7 where consecutive axes are 1e-10 to 1e-6 rad off parallel
+    (as with rpy 3.14159265), since no DH table in double precision holds that better.
+    `ValueError` names file, line and element: a broken tree, an unknown or open tip, and in the
+    chain whatever has no place in an `Arm` (mimic, floating and planar joints, missing limits).
 
     >>> from course_lib.arm_file import ARMS
     >>> from_urdf(ARMS.parent / "urdf" / "good" / "scara.urdf").joint_types
@@ -229,20 +206,11 @@ def from_urdf(path, tip: str | None = None) -> Arm:
         "prismatic" if joint.get("type") == "prismatic" else "revolute" for joint in moving
     )
     rows = _best_rows(poses, [axis[joint] for joint in moving], T, types)
-    bodies = _carried_bodies(
-        robot,
-        moving,
-        link_frames(Arm("", "standard", joint_types=types, **rows), np.zeros(len(types)))[1:],
-    )
+    table = Arm("", "standard", joint_types=types, **rows)
+    rows |= _limits(moving)
+    rows |= _carried_bodies(robot, moving, link_frames(table, np.zeros(table.n))[1:])
     try:
-        return Arm(
-            robot.root.get("name", ""),
-            "standard",
-            joint_types=types,
-            **rows,
-            **_limits(moving),
-            **bodies,
-        )
+        return Arm(robot.root.get("name", ""), "standard", joint_types=types, **rows)
     except ValueError as error:
         raise robot.root.error("value", str(error)) from None
 
@@ -254,28 +222,20 @@ def _chain(robot, tip):
         parents = {joint.find("parent").get("link") for joint in robot.joints}
         ends = [name for name in robot.link if name not in parents and robot.is_moved(name)]
         if len(ends) != 1:
-            raise robot.root.error(
-                "tip",
-                (
-                    f"the chain may end in any of {ends}: name one as tip"
-                    if ends
-                    else "no moving joint"
-                ),
-            )
+            reason = f"the chain may end in any of {ends}: name one as tip"
+            raise robot.root.error("tip", reason if ends else "no moving joint")
         tip = ends[0]
     if not robot.is_moved(tip):
-        raise robot.root.error(
-            "tip",
-            f"tip {tip!r}: expected a link that a joint moves, one of"
-            f" {[n for n in robot.link if robot.is_moved(n)]}",
-        )
+        known = [name for name in robot.link if robot.is_moved(name)]
+        reason = f"tip {tip!r}: expected a link that a joint moves, one of {known}"
+        raise robot.root.error("tip", reason)
     chain = robot.path_up(tip)[::-1]
     _refuse(robot, JOINT_RULES, {joint.where for joint in chain})
     for joint in chain:
-        if joint.get("type") in ("floating", "planar"):
-            raise joint.error(
-                "joint-type", f"a {joint.get('type')} joint in the chain, which an Arm cannot hold"
-            )
+        kind = joint.get("type")
+        if kind in ("floating", "planar"):
+            reason = f"a {kind} joint in the chain, which an Arm cannot hold"
+            raise joint.error("joint-type", reason)
         if joint.find("mimic") is not None:
             raise joint.error("mimic", "follows another joint (mimic), which an Arm cannot hold")
         for node in joint.findall("axis"):
@@ -284,7 +244,7 @@ def _chain(robot, tip):
 
 
 def _refuse(robot, names, places=None):
-    """Raise the first fault that one of these rules finds, in these elements only if they are given."""
+    """Raise the first fault that one of these rules finds; only in these elements, if any."""
     for name in names:
         for node, message in RULES[name].faults(robot):
             if places is None or node.where.partition(" / ")[0] in places:
@@ -295,37 +255,30 @@ def _limits(moving):
     columns = {"q_min": [], "q_max": [], "qd_max": [], "tau_max": []}
     for joint in moving:
         limit = joint.find("limit")
-        read = lambda key: 0.0 if limit is None else numbers(limit, key, 1, 0.0)[0]
-        low, high = (
-            (-NO_LIMIT, NO_LIMIT)
-            if joint.get("type") == "continuous"
-            else (read("lower"), read("upper"))
-        )
-        rates = [read(key) if read(key) > 0 else NO_LIMIT for key in ("velocity", "effort")]
-        for column, value in zip(columns.values(), (low, high, *rates)):
+        keys = ("lower", "upper", "velocity", "effort")
+        read = [0.0 if limit is None else numbers(limit, key, 1, 0.0)[0] for key in keys]
+        if joint.get("type") == "continuous":
+            read[:2] = -NO_LIMIT, NO_LIMIT
+        read[2:] = (rate if rate > 0 else NO_LIMIT for rate in read[2:])
+        for column, value in zip(columns.values(), read):
             column.append(value if abs(value) < NO_LIMIT else np.copysign(np.inf, value))
-    return {
-        **columns,
-        "tau_max": None if np.isinf(columns["tau_max"]).any() else columns["tau_max"],
-    }
+    if np.isinf(columns["tau_max"]).any():
+        columns["tau_max"] = None
+    return columns
 
 
 def _best_rows(poses, axes, T_tip, joint_types):
-    """DH table, base and tool. Of the tables that keep the file's poses to 1e-9, the one with the shortest d.
+    """DH table, base and tool: of the tables that keep the file's poses to 1e-9, the shortest d.
 
-    The common normal of two almost parallel axes lies far away (.4 m apart, 1e-6 rad: 400 km), so that d is huge.
-    They count as parallel if that changes poses by less than 1e-9, or by no more than rounding with a huge d does.
+    The common normal of two almost parallel axes lies far away (.4 m apart, 1e-6 rad: 400 km), so
+    that d is huge. They count as parallel if that changes poses by less than 1e-9, or by no more
+    than rounding with a huge d does.
     """
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (20, len(axes)))
     truth = _product(poses, axes, T_tip, joint_types, q)
-    tables = [
-        _rows(poses, axes, T_tip, tolerance)
-        for tolerance in (1e-14, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
-    ]
-    errors = [
-        np.abs(fk(Arm("", "standard", joint_types=joint_types, **rows), q) - truth).max()
-        for rows in tables
-    ]
+    tables = [_rows(poses, axes, T_tip, parallel) for parallel in PARALLEL]
+    arms = [Arm("", "standard", joint_types=joint_types, **rows) for rows in tables]
+    errors = [np.abs(fk(arm, q) - truth).max() for arm in arms]
     good = [rows for rows, error in zip(tables, errors) if error <= max(1e-9, 3 * min(errors))]
     return min(good, key=lambda rows: np.abs(rows["d"]).max())
 
@@ -334,37 +287,27 @@ def _product(poses, axes, T_tip, joint_types, q):
     """Tip poses (N, 4, 4) straight from the file's own transforms."""
     from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
 
-    result = np.tile(np.eye(4), (len(q), 1, 1))
-    before = np.eye(4)
-    for i, (pose, axis) in enumerate(zip(poses, axes)):
-        result = result @ (np.linalg.inv(before) @ pose)
-        motion = np.tile(np.eye(4), (len(q), 1, 1))
-        if joint_types[i] == "revolute":
-            motion[:, :3, :3] = Rotation.from_rotvec(q[:, i, None] * axis).as_matrix()
-        else:
-            motion[:, :3, 3] = q[:, i, None] * axis
-        result, before = result @ motion, pose
-    return result @ (np.linalg.inv(before) @ T_tip)
+    result, before = np.eye(4), np.eye(4)
+    for here, axis, kind, q_i in zip(poses, axes, joint_types, q.T):
+        motion = q_i[:, None] * axis
+        turns = kind == "revolute"
+        motion = pose(rotation=Rotation.from_rotvec(motion)) if turns else pose(motion)
+        result, before = result @ (inverse(before) @ here) @ motion, here
+    return result @ (inverse(before) @ T_tip)
 
 
 def _rows(poses, axes, T_tip, parallel):
     """a, alpha, d, theta, base, tool of standard DH, from the axes' lines at q = 0."""
     frame = base = _first_frame(poses[0], axes[0])
     rows = []
-    for pose, axis in zip(poses[1:], axes[1:]):
-        rows.append(_row_to(np.linalg.inv(frame) @ pose, axis, parallel))
+    for here, axis in zip(poses[1:], axes[1:]):
+        rows.append(_row_to(inverse(frame) @ here, axis, parallel))
         frame = frame @ dh_matrix(*rows[-1])
-    last = np.linalg.inv(frame) @ T_tip
+    last = inverse(frame) @ T_tip
     theta = np.arctan2(last[1, 0], last[0, 0])
-    rows.append(
-        (
-            last[0, 3] * np.cos(theta) + last[1, 3] * np.sin(theta),
-            np.arctan2(last[2, 1], last[2, 2]),
-            last[2, 3],
-            theta,
-        )
-    )
-    tool = np.linalg.inv(dh_matrix(*rows[-1])) @ last
+    a = last[0, 3] * np.cos(theta) + last[1, 3] * np.sin(theta)
+    rows.append((a, np.arctan2(last[2, 1], last[2, 2]), last[2, 3], theta))
+    tool = inverse(dh_matrix(*rows[-1])) @ last
     table = np.array(rows).T
     table[np.abs(table) < 1e-15] = 0.0
     table[table == -np.pi] = np.pi
@@ -372,20 +315,17 @@ def _rows(poses, axes, T_tip, parallel):
     return dict(zip(("a", "alpha", "d", "theta", "base", "tool"), [*table, *tidy]))
 
 
-def _first_frame(pose, axis):
-    """z on the first axis, origin where that axis passes closest to the root's, x as near to the root's x as can be."""
-    z = pose[:3, :3] @ axis
+def _first_frame(T, axis):
+    """z on the first axis, origin where it passes closest to the root's, x close to its x."""
+    z, p = T[:3, :3] @ axis, T[:3, 3]
     near = np.eye(3)[int(abs(z[0]) > 0.9)]
     x = near - (near @ z) * z
     x /= np.linalg.norm(x)
-    T = np.eye(4)
-    T[:3, :3] = np.column_stack([x, np.cross(z, x), z])
-    T[:3, 3] = pose[:3, 3] - (pose[:3, 3] @ z) * z
-    return T
+    return pose(p - (p @ z) * z, np.column_stack([x, np.cross(z, x), z]))
 
 
 def _row_to(T, axis, parallel):
-    """(a, alpha, d, theta) that bring z of this frame onto the line of `axis` in frame T, along the common normal.
+    """(a, alpha, d, theta) along the common normal of this frame's z and the line of `axis` in T.
 
     Seen from this frame: z is (0, 0, 1) and the other line passes through p with direction u.
     """
@@ -406,7 +346,10 @@ def _row_to(T, axis, parallel):
 
 
 def _carried_bodies(robot, moving, frames):
-    """mass, com, inertia of all that moves with each joint at q = 0, in `frames` (n, 4, 4); {} if a link has no mass."""
+    """mass, com, inertia of all that moves with each joint at q = 0, in `frames` (n, 4, 4).
+
+    {} if what one of them moves has no mass.
+    """
     groups = [[] for _ in moving]
     for name, link in robot.link.items():
         path, inertial = robot.path_up(name)[::-1], link.find("inertial")
@@ -418,15 +361,14 @@ def _carried_bodies(robot, moving, frames):
             groups[carriers[-1]].append((*_mass_and_inertia(inertial), T))
     if not all(sum(mass for mass, _, _ in group) for group in groups):
         return {}
-    merged = [_merged(group, np.linalg.inv(frame)) for group, frame in zip(groups, frames)]
+    merged = [_merged(group, inverse(frame)) for group, frame in zip(groups, frames)]
     return dict(zip(("mass", "com", "inertia"), map(list, zip(*merged))))
 
 
 def _mass_and_inertia(inertial):
     mass, tensor = inertial.find("mass"), inertial.find("inertia")
-    return 0.0 if mass is None else numbers(mass, "value", 1)[0], (
-        np.zeros((3, 3)) if tensor is None else inertia_of(tensor)
-    )
+    m = 0.0 if mass is None else numbers(mass, "value", 1)[0]
+    return m, np.zeros((3, 3)) if tensor is None else inertia_of(tensor)
 
 
 def _merged(parts, T_view):

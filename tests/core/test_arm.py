@@ -167,7 +167,10 @@ def test_limits_the_wrong_way_round_are_told():
         (dict(base=np.eye(3)), r"base: shape \(3, 3\), expected"),
         (dict(base=np.diag([1, 1, -1, 1])), "base: .*det R is negative"),
         (dict(base=np.eye(4)[[0, 1, 2, 2]]), r"base: last row \[0.0, 0.0, 1.0, 0.0\], expected"),
-        (dict(inertia=[np.eye(3), -np.eye(3)]), r"inertia\[1\]: a negative principal moment"),
+        (
+            dict(inertia=[np.eye(3), -np.eye(3)]),
+            r"inertia\[1\]: -1, expected no negative principal moment",
+        ),
     ],
 )
 def test_a_wrong_arm_is_told_by_field(changes, message):

@@ -46,9 +46,7 @@ def real(name):
 
 def text_of(path):
     return (
-        expand_xacro(path).decode()
-        if path.suffix == ".xacro"
-        else path.read_text(encoding="utf-8")
+        expand_xacro(path).decode() if path.suffix == ".xacro" else path.read_text(encoding="utf-8")
     )
 
 
