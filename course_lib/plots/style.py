@@ -370,7 +370,7 @@ def _scale(
     ax.plot(*ends.T, color=FAINT, lw=0.9, zorder=0.3)
     low, high = ends @ along
     style = {"color": MUTED, "fontsize": 7.5, "ha": "center", "va": "center", "zorder": 0.4}
-    ticks = MaxNLocator(nbins=5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    ticks = MaxNLocator(nbins=7, steps=[1, 2, 5, 10]).tick_values(low, high)
     inside = [t for t in ticks if low + 0.02 * (high - low) < t < high - 0.1 * (high - low)]
     for value in inside:
         if abs(value) < 1e-9 and name != "z":
