@@ -1,5 +1,6 @@
-"""`to_urdf` and `from_urdf`: the file and the table are the same arm, by other engines and for real arms; clear errors."""
+"""`to_urdf` and `from_urdf`: file and table are the same arm, by other engines; clear errors."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import RigidTransform, Rotation
 from support.engines import LIBRARY_ARMS
 from support.strategies import arm_and_q
 
@@ -19,7 +21,8 @@ from course_lib.urdf_check import check_urdf, expand_xacro, origin_of, read_xml
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "urdf"
 few = settings(max_examples=30, deadline=None)
-# Real arms of rtb-data: file, tip, name of the toolbox's own model of it, how well FK has to agree (see from_urdf).
+# Real arms of rtb-data: file, tip, name of the toolbox's own model of it, how well FK has to agree
+# (see from_urdf).
 REAL = [
     ("xacro/abb_irb140_description/urdf/irb140.urdf", "tool0", None, 1e-9),
     ("xacro/kuka_description/kuka_lbr_iiwa/urdf/lbr_iiwa_14_r820.xacro", "tool0", "LBR", 1e-9),
@@ -57,7 +60,7 @@ def written(tmp_path, text):
 
 
 def file_model(text, tip):
-    """Pinocchio model of the chain to `tip`, all other joints held at zero; id of the tip's frame."""
+    """Pinocchio model of the chain to `tip`, other joints held at zero; id of the tip's frame."""
     import pinocchio as pin
 
     model = pin.buildModelFromXML(text)
@@ -93,7 +96,7 @@ def full_q(model, q):
 
 
 def chain_text(*joints, links=None, head="", name="chain"):
-    """A URDF of links a, b, c … joined in a row by the given inside of each <joint name= type=…>."""
+    """A URDF of links a, b, c … joined in a row by joints of the given kind and inside."""
     names = "abcdefgh"[: len(joints) + 1]
     text = "".join(links or [f'<link name="{n}"/>\n' for n in names])
     for i, (kind, inside) in enumerate(joints):
@@ -155,8 +158,39 @@ def test_almost_parallel_axes_stay_within_the_stated_error(tilt, tmp_path):
     assert error < (1e-7 if 1e-10 < tilt < 2e-6 else 1e-9)
 
 
+@pytest.mark.parametrize("span", [0.4, 3.0])
+def test_nearly_parallel_axes_in_a_row_share_out_their_errors(span, tmp_path):
+    """Two pairs of axes, each off parallel by its own angle: one may need to count as parallel
+    while the other must not. No d is longer than a crossing at 1e-9 rad would make it."""
+    tilts = [0, 1e-15, 1e-12, 1e-10, 3e-9, 3e-8, 1e-7, 1e-4]
+    q = np.random.default_rng(9).uniform(-np.pi, np.pi, (20, 3))
+    for tilt, other in itertools.product(tilts, tilts):
+        joints = [
+            ("revolute", f'<origin xyz=".1 .2 .3" rpy=".3 -.4 .5"/><axis xyz="0 0 1"/>{LIMIT}'),
+            ("revolute", f'<origin xyz="{span} 0 0" rpy="{tilt} 0 0"/><axis xyz="0 0 1"/>{LIMIT}'),
+            ("revolute", f'<origin xyz="0 {span} 0" rpy="0 {other} 0"/><axis xyz="0 0 1"/>{LIMIT}'),
+        ]
+        text = chain_text(*joints)
+        arm = from_urdf(written(tmp_path, text))
+        hard = any(1e-10 < angle < 2e-6 for angle in (tilt, other))
+        error = np.abs(fk(arm, q) - by_hand(span, tilt, other, q)).max()
+        assert error < (1e-7 if hard else 2e-9), (tilt, other)
+        assert np.abs(arm.d).max() < 2e9 * span, (tilt, other)
+
+
+def by_hand(span, tilt, other, q):
+    """Tip poses (N, 4, 4) of that chain from SciPy's transforms."""
+    xyz = np.array([[0.1, 0.2, 0.3], [span, 0, 0], [0, span, 0]])
+    rpy = np.array([[0.3, -0.4, 0.5], [tilt, 0, 0], [0, other, 0]])
+    T = RigidTransform.identity()
+    for p, turn, q_i in zip(xyz, Rotation.from_euler("xyz", rpy), q.T):
+        about_z = RigidTransform.from_rotation(Rotation.from_rotvec(np.outer(q_i, [0, 0, 1])))
+        T = T * RigidTransform.from_components(p, turn) * about_z
+    return T.as_matrix()
+
+
 def test_a_modified_row_with_alpha_and_theta_is_not_rpy_alpha_0_theta(tmp_path):
-    """TROUBLES 3."""
+    """alpha and theta turn about moved axes, rpy about fixed ones."""
     arm = Arm("row", "modified", a=[0.3], alpha=[0.7], d=[0.2], theta=[0.4])
     origin = read_xml(written(tmp_path, to_urdf(arm))).find("joint/origin")
     assert np.allclose(
@@ -169,8 +203,6 @@ def test_a_modified_row_with_alpha_and_theta_is_not_rpy_alpha_0_theta(tmp_path):
 
 @pytest.mark.parametrize("pitch", [np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, -np.pi / 2 + 3e-13])
 def test_a_pitch_of_90_degrees_is_written_without_loss(pitch, tmp_path):
-    from scipy.spatial.transform import Rotation
-
     tool = np.eye(4)
     tool[:3, :3] = Rotation.from_euler("xyz", [0.3, pitch, -1.1]).as_matrix()
     arm = Arm("pitch", "standard", a=[0.1], alpha=[0.0], d=[0.0], theta=[0.0], tool=tool)
@@ -246,7 +278,10 @@ def test_mujoco_reads_what_is_written(name, tmp_path):
 
 
 def arm_with_bodies(arm):
-    """Pinocchio model of an `Arm`, masses included; standard DH puts link i's frame one row after joint i."""
+    """Pinocchio model of an `Arm` with its masses.
+
+    Standard DH puts link i's frame one row after joint i.
+    """
     import pinocchio as pin
 
     model, tool = pinocchio_model(arm)
@@ -295,7 +330,7 @@ def test_real_arms_move_as_in_robotics_toolbox(name, tip, toolbox, tolerance):
     ],
 )
 def test_masses_of_real_arms_give_pinocchios_mass_matrix_and_gravity(name):
-    """Welded links are merged, joints beside the chain held at zero, as in Pinocchio's reduced model."""
+    """Welded links are merged, joints beside the chain held, as in Pinocchio's reduced model."""
     pin = pytest.importorskip("pinocchio")
     tip = next(row[1] for row in REAL if row[0] == name)
     arm = from_urdf(real(name), tip=tip)
@@ -345,8 +380,8 @@ def test_panda_and_planar3_are_what_to_urdf_writes():
 @pytest.mark.parametrize(
     "rpy, rows",
     [
-        ("1 2 3", [[0.411982, -0.833738, -0.367630]]),  # TROUBLES 4
-        ("0 -1.5707963267948966 0", [[0, 0, -1], [0, 1, 0], [1, 0, 0]]),  # TROUBLES 5
+        ("1 2 3", [[0.411982, -0.833738, -0.367630]]),
+        ("0 -1.5707963267948966 0", [[0, 0, -1], [0, 1, 0], [1, 0, 0]]),
         (".4 -.5 .6", [[0.724300143352, -0.674157922397, -0.144569699488]]),
     ],
 )
@@ -366,7 +401,7 @@ def test_rpy_of_90_by_mistake_is_a_turn_of_116_degrees(tmp_path):
 
 
 def test_what_may_be_left_out(tmp_path):
-    """TROUBLES 6: a continuous joint without limits, origins without xyz or rpy or not there at all, no axis (then x)."""
+    """A continuous joint without limits, origins without xyz or rpy or left out, no axis (x)."""
     path = written(
         tmp_path,
         chain_text(
@@ -391,12 +426,12 @@ def test_what_may_be_left_out(tmp_path):
             '<axis xyz="0 0 1"/>',
             "revolute",
             r"robot.urdf:4: joint 'j1': a revolute joint without <limit>",
-        ),  # TROUBLES 6
+        ),
         (
             f'{LIMIT}<mimic joint="j1"/>',
             "revolute",
             r"robot.urdf:4: joint 'j1': follows another joint \(mimic\)",
-        ),  # TROUBLES 7
+        ),
         ("", "floating", r"robot.urdf:4: joint 'j1': a floating joint in the chain"),
         ("", "planar", "a planar joint in the chain"),
         (LIMIT, "hinge", r"robot.urdf:4: joint 'j1': type 'hinge' does not exist"),
@@ -501,14 +536,14 @@ def test_a_speed_or_effort_of_zero_means_unknown():
 
 
 def test_zero_inertials_are_named_and_leave_the_arm_without_masses():
-    """TROUBLES 8."""
+    """The file gives masses of zero."""
     path = real("xacro/abb_irb140_description/urdf/irb140.urdf")
     assert from_urdf(path, tip="tool0").mass is None
     finding = next(f for f in check_urdf(path) if f.rule == "inertial-missing")
     assert all(f"link_{i}" in finding.message for i in range(1, 7))
 
 
-# ---------------------------------------------------------------- numbers known from outside (VALUES of the project)
+# ---------------------------------------------------------------- numbers known from outside
 
 
 def test_solid_cylinder_of_values(tmp_path):
