@@ -197,6 +197,7 @@ class SolidArtist:
     def __init__(
         self, ax: Any, quads: ArrayLike, colour: str = OBSTACLE, *, alpha: float = 1.0
     ) -> None:
+        self.ax = ax
         self.solid = solids.Solid(colour=rgba(colour, alpha), quads=np.asarray(quads, float))
         stage(ax).add(self.solid)
         self.artists = stage(ax).artists
@@ -228,6 +229,7 @@ class FrameArtist:
         colours: Any = AXIS,
         alpha: float = 1.0,
     ) -> None:
+        self.ax = ax
         inks = rgba(colours) if letters else []
         words = [*zip("xyz" if letters else "", inks, 1.17 * length * np.eye(3))]
         words += [(label, rgba(INK), np.full(3, -0.17 * length))] if label else []
@@ -256,7 +258,7 @@ class ChainArtist:
         alpha: float = 1.0,
         width: float = 9,
     ) -> None:
-        k = points if np.ndim(points) == 0 else len(points)
+        self.ax, k = ax, points if np.ndim(points) == 0 else len(points)
         body = colour or "#B9BEC7"
         style = {"solid_capstyle": "round", "solid_joinstyle": "round", "alpha": alpha}
         (self._edge,) = ax.plot(
