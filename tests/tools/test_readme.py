@@ -1,4 +1,4 @@
-"""The front page tells the truth: lessons, links, pictures and commands; and so do the pages it links to."""
+"""The front page tells the truth, and so do the pages it links to."""
 
 import re
 import subprocess
@@ -12,7 +12,8 @@ from PIL import Image
 PROJECT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = PROJECT / "notebooks"
 PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", NOTEBOOKS / "glossary.md"]
-LAST_LESSON = 14
+LAST_LESSON = 15
+FLOOR = ["arm", "arm_file", "poses", "kinematics", "dh", "urdf", "engines"]
 WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 
@@ -37,7 +38,10 @@ def lesson_rows(text):
 
 
 def title_and_minutes(path):
-    """A lesson's title, and the numbers in what it says about time: "Four evenings of 20 to 30 minutes" -> [4, 20, 30]."""
+    """A lesson's title, and the numbers in what it says about time.
+
+    "Four evenings of 20 to 30 minutes" -> [4, 20, 30].
+    """
     first = nbformat.read(path, as_version=4).cells[0].source
     time = re.search(r"\*\*Time\.\*\*(.*?minutes)", first)[1].lower()
     for word, value in WORDS.items():
@@ -102,7 +106,7 @@ def test_the_picture_is_there_small_and_described():
 
 
 def test_commands_exist():
-    """Each subcommand that a page or lesson 00 names stands in `course.py --help`, and no page invents one."""
+    """Each subcommand that a page or lesson 00 names stands in `course.py --help`."""
     told = subprocess.run(
         [sys.executable, "course.py", "--help"],
         cwd=PROJECT,
@@ -126,9 +130,27 @@ def test_files_that_the_pages_name_exist():
                 assert (PROJECT / name).exists(), f"{page.name} names {name}"
 
 
+def test_every_room_and_tool_of_the_house_is_told_to_maintainers():
+    told = read(PROJECT / "CONTRIBUTING.md")
+    floor = set(re.findall(r"`(\w+)`", re.search(r"\| floor \|([^|]+)\|", told)[1]))
+    assert floor == set(FLOOR)
+    for room in ("urdf_check", "plots", "explore", "check", "tools"):
+        assert f"course_lib/{room}/" in told and (PROJECT / "course_lib" / room).is_dir()
+    for folder in ("core", "lessons", "tools", "support"):
+        assert f"tests/{folder}/" in told
+
+
+def test_what_to_touch_names_what_is_there():
+    """The names in the recipes exist in the files beside which they stand."""
+    told = read(PROJECT / "CONTRIBUTING.md")
+    for name, file in re.findall(r"`([A-Z_]{4,})` (?:of|in) `([^`]+)`", told):
+        assert re.search(rf"^{name}\b", read(PROJECT / file), re.MULTILINE), (name, file)
+    assert len(re.findall(r"`[A-Z_]{4,}` (?:of|in) `", told)) >= 3
+
+
 def test_readme_fits_one_screen():
     text = read(PROJECT / "README.md")
-    assert len(text.split()) < 800 and len(text.splitlines()) < 60
+    assert len(text.split()) < 1000 and len(text.splitlines()) < 70
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -140,12 +162,14 @@ def test_voice_and_no_machine_paths(page):
 
 
 def test_glossary_is_in_order_and_complete():
-    rows = re.findall(
-        r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", read(NOTEBOOKS / "glossary.md"), re.MULTILINE
-    )[1:]
-    terms = [term.casefold() for term, _, _ in rows]
-    assert len(terms) >= 60
+    text = read(NOTEBOOKS / "glossary.md")
+    entries = re.findall(r"^### (.+)\n\n([^·\n]+) · (.+)$", text, re.MULTILINE)
+    terms = [term.casefold() for term, _, _ in entries]
+    assert len(terms) == text.count("\n### ") >= 60
     assert terms == sorted(set(terms))
-    for term, chinese, sentence in rows:
+    for term, chinese, sentence in entries:
         assert re.search("[\u4e00-\u9fff]{2}|^秩$", chinese), term
         assert sentence.endswith("."), term
+    letters = re.findall(r"^#{2,3} (.)", text, re.MULTILINE)
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings == sorted({letter.upper() for letter in letters})
