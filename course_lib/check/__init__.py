@@ -33,6 +33,7 @@ Three modules: `compare` (is it the same?), `exercise` (what came back, and why 
 
 from course_lib.check.compare import (
     Unreadable,
+    as_direction,
     as_numbers,
     as_pose,
     as_rotation,
@@ -67,6 +68,7 @@ __all__ = [
     "Exercise",
     "Mistake",
     "Unreadable",
+    "as_direction",
     "as_numbers",
     "as_pose",
     "as_rotation",

@@ -5,12 +5,12 @@ of them: an answer passes only if its error is *below* the tolerance (`if not er
 NaN never passes), and what is not finite never passes.
 
 `close`, `same_pose`, `same_rotation` and `same_items` make one. Who writes one by hand reads the
-answer by `as_numbers`, `parts`, `as_rotation` or `as_pose`; where it can't be read, they raise
-`Unreadable`, whose text is then what the learner is told. `turn_between` measures, `in_mm` and
-`in_degrees` say it.
+answer by `as_numbers`, `parts`, `as_direction`, `as_rotation` or `as_pose`; where it can't be read,
+they raise `Unreadable`, whose text is then what the learner is told. `turn_between` measures,
+`in_mm` and `in_degrees` say it.
 
-Public names: close, same_pose, same_rotation, same_items, as_numbers, parts, as_rotation, as_pose,
-Unreadable, turn_between, in_mm, in_degrees, kind_of, show.
+Public names: close, same_pose, same_rotation, same_items, as_numbers, parts, as_direction,
+as_rotation, as_pose, Unreadable, turn_between, in_mm, in_degrees, numbers_in, kind_of, show.
 """
 
 import re
@@ -101,9 +101,8 @@ def _array_difference(answer, expected, tol):
         return NOT_FINITE.format("it")
     kind = complex if "c" in numbers.dtype.kind + expected.dtype.kind else float
     numbers, expected = numbers.astype(kind), expected.astype(kind)
-    with np.errstate(over="ignore", invalid="ignore"):
-        error = np.abs(numbers - expected)
-        off = ~(error < tol * (1 + np.abs(expected)))
+    error = np.abs(numbers - expected)
+    off = ~(error < tol * (1 + np.abs(expected)))
     if not off.any():
         return None
     largest = error[off].max()
@@ -204,10 +203,12 @@ def _digits(value):
 def as_numbers(answer: Any, shape: tuple[int, ...], name: str = "the answer") -> np.ndarray:
     """`answer` as a finite float array of `shape`; Unreadable says what `name` is instead.
 
-    In a vector, arrays of one number count as numbers; complex numbers count where they are real.
+    An array of one number counts as a number; complex numbers count where they are real.
     """
-    if len(shape) == 1 and isinstance(answer, list | tuple):
-        answer = [a.item() if isinstance(a, np.ndarray) and a.size == 1 else a for a in answer]
+    if shape == ():
+        answer = _out_of_array(answer)
+    elif len(shape) == 1 and isinstance(answer, list | tuple):
+        answer = [_out_of_array(part) for part in answer]
     array = numbers_in(answer)
     if array is None or array.shape != shape:
         raise Unreadable(
@@ -218,6 +219,11 @@ def as_numbers(answer: Any, shape: tuple[int, ...], name: str = "the answer") ->
     if array.dtype.kind == "c" and array.imag.any():
         raise Unreadable(f"There is a complex number in {name}.")
     return array.real.astype(float)
+
+
+def _out_of_array(value):
+    array = numbers_in(value)
+    return array.item() if array is not None and array.size == 1 else value
 
 
 def parts(answer: Any, *wanted: tuple[str, tuple[int, ...] | type[str] | None]) -> list:
@@ -249,9 +255,19 @@ def _part(part, name, kind):
 
 
 def _expectation(kind):
-    if kind is None or kind == ():
+    if not isinstance(kind, tuple) or kind == ():
         return ""
-    return " (a word)" if kind is str else f" ({_array_words(kind).removeprefix('an array of ')})"
+    return f" ({_array_words(kind).removeprefix('an array of ')})"
+
+
+def as_direction(answer: Any, name: str = "the direction", tol: float = 1e-6) -> np.ndarray:
+    """`answer` as a unit vector (3,); Unreadable says by how much it is too long or too short."""
+    v = as_numbers(answer, (3,), name)
+    over = np.linalg.norm(v) - 1
+    if not abs(over) < tol:
+        much = f"{abs(over):.2g} too {'long' if over > 0 else 'short'}"
+        raise Unreadable(f"{_capital(name)} should have the length 1; yours is {much}.")
+    return v
 
 
 def as_rotation(
@@ -259,8 +275,7 @@ def as_rotation(
 ) -> np.ndarray:
     """`answer` as rotation matrices of `shape` (..., 3, 3); Unreadable says why it is none."""
     R = as_numbers(answer, shape, name)
-    with np.errstate(over="ignore", invalid="ignore"):
-        off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0)
+    off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0)
     if not off < ROTATION_TOL:
         raise Unreadable(
             "That is no rotation: its columns are not unit vectors at right angles (RᵀR = 1)."
@@ -274,7 +289,7 @@ def as_pose(answer: Any, name: str = "the pose") -> np.ndarray:
     """`answer` as a pose (4, 4); Unreadable says why it is none."""
     T = as_numbers(answer, (4, 4), name)
     if not np.abs(T[3] - [0, 0, 0, 1]).max() < BOTTOM_ROW_TOL:
-        raise Unreadable(f"The bottom row of a pose is (0, 0, 0, 1); yours is {show(T[3])}.")
+        raise Unreadable(f"The bottom row of a pose is (0, 0, 0, 1); yours is {T[3].tolist()}.")
     as_rotation(T[:3, :3])
     return T
 

@@ -236,7 +236,8 @@ def _reason(exercise, returned, expected, args):
 def _compare(exercise, returned, expected, args):
     """`exercise.compare`, for answers of whatever kind: one that it can't read is wrong."""
     try:
-        return exercise.compare(returned, expected, args)
+        with np.errstate(all="ignore"):  # an answer may be enormous
+            return exercise.compare(returned, expected, args)
     except Unreadable as why:
         return str(why)
     except UNFIT:
@@ -325,7 +326,8 @@ def _indent(text):
 
 def _diagnosis(exercise, returned, expected, args):
     try:
-        return exercise.diagnose(returned, expected, args) if exercise.diagnose else None
+        with np.errstate(all="ignore"):
+            return exercise.diagnose(returned, expected, args) if exercise.diagnose else None
     except UNFIT:  # an answer of another kind
         return None
 

@@ -120,7 +120,7 @@ POSE = Exercise(
 
 
 def sightings(rng):
-    """Pairs (T_wt, T_ct): a tool 0.5 m ahead seen 0.9 m before a camera that is only shifted; then random ones."""
+    """Pairs (T_wt, T_ct): a tool 0.5 m ahead and 0.9 m before a camera, first not turned."""
     shifted = (matrix([0.5, 0, 0.1], np.eye(3)), matrix([0.1, 0.2, 0.9], np.eye(3)))
     turned_one = (matrix([0.5, 0, 0.1], turned("z", 90)), matrix([0.1, 0.2, 0.9], turned("x", 180)))
     random = [

@@ -1,34 +1,24 @@
-"""Checkpoints of lesson 01: angles from a matrix, angle between quaternions, a turn about a point, angular velocity."""
+"""Checkpoints of lesson 01: angles, quaternions, a turn about a point, angular velocity, makers."""
 
 import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
 
-from course_lib.check import Exercise, Mistake
+from course_lib.check import (
+    Exercise,
+    Mistake,
+    as_numbers,
+    in_degrees,
+    in_mm,
+    same_rotation,
+    turn_between,
+)
 
 H = np.pi / 2
+length = np.linalg.norm
 
 
 def matrix(rpy):
     return Rotation.from_euler("xyz", rpy).as_matrix()
-
-
-def degrees_between(R, other):
-    return np.degrees(Rotation.from_matrix(R.T @ other).magnitude())
-
-
-def as_array(answer, shape):
-    """`answer` as a finite float array of `shape`, or a sentence that says what it is instead."""
-    array = np.array(
-        (
-            [np.ravel(part)[0] if np.size(part) == 1 else part for part in answer]
-            if isinstance(answer, list)
-            else answer
-        ),
-        dtype=float,
-    )
-    if array.shape != shape:
-        return f"Expected an array of shape {shape}, got {array.shape}."
-    return array if np.isfinite(array).all() else "There is an infinite number in it."
 
 
 # ---------------------------------------------------------------- zyz_from_matrix
@@ -81,19 +71,20 @@ def with_an_if(R, near=1e-6, column=1):
     return 0.0, np.arctan2(0.0, R[2, 2]), np.arctan2(R[1, 0], R[column, column])
 
 
-def roll_pitch_yaw(R):
-    return Rotation.from_matrix(R).as_euler("xyz", suppress_warnings=True)
+def angles_of(sequence):
+    """A reader of three angles from a matrix."""
+    return lambda R: Rotation.from_matrix(R).as_euler(sequence, suppress_warnings=True)
 
 
-def same_rotation(answer, expected, args):
+roll_pitch_yaw = angles_of("xyz")
+
+
+def rebuild_the_same(answer, expected, args):
     """The angles need not be ours: the rotation they rebuild must be."""
-    zyz = as_array(answer, (3,))
-    if isinstance(zyz, str):
-        return zyz
-    off = degrees_between(wrist(expected), wrist(zyz))
-    return (
-        None if off < 1e-3 else f"The rotation rebuilt from your angles is {off:.3g}° away from R."
-    )
+    off = turn_between(wrist(expected), wrist(as_numbers(answer, (3,), "the three angles")))
+    if off < np.radians(1e-3):
+        return None
+    return f"The rotation rebuilt from your angles is {in_degrees(off)} away from R."
 
 
 def at_the_lock(answer, expected, args):
@@ -112,7 +103,7 @@ ZYZ_FROM_MATRIX = Exercise(
     "zyz_from_matrix",
     cases=wrists,
     truth=left_over,
-    compare=same_rotation,
+    compare=rebuild_the_same,
     diagnose=at_the_lock,
     mistakes=[
         Mistake(
@@ -159,22 +150,16 @@ ZYZ_FROM_MATRIX = Exercise(
             "These are roll, pitch and yaw. Here the axes are z, y and z again, and they move with"
             " the tool.",
         ),
-        Mistake(
-            lambda R: Rotation.from_matrix(R).as_euler("ZXZ", suppress_warnings=True),
-            "Your middle turn is about x. A turns about y.",
-        ),
-        Mistake(
-            lambda R: Rotation.from_matrix(R).as_euler("ZYX", suppress_warnings=True),
-            "Your third turn is about x. T turns about z again.",
-        ),
+        Mistake(angles_of("ZXZ"), "Your middle turn is about x. A turns about y."),
+        Mistake(angles_of("ZYX"), "Your third turn is about x. T turns about z again."),
         Mistake(
             lambda R: (*first_two(R), np.arctan2(R[2, 1], R[2, 0])),
             "R[2, 0] is *minus* sin(A) cos(T): the sign matters for T.",
         ),
     ],
     alternatives=[
-        lambda R: Rotation.from_matrix(R).as_euler("ZYZ", suppress_warnings=True),
-        lambda R: Rotation.from_matrix(R).as_euler("zyz", suppress_warnings=True)[::-1],
+        angles_of("ZYZ"),
+        lambda R: angles_of("zyz")(R)[::-1],
         from_the_last,
         lambda R: list(np.array(left_over(R)) * [1, -1, 1] + [np.pi, 0, np.pi]),
         lambda R: [
@@ -216,17 +201,24 @@ def unit(q):
     return np.asarray(q) / np.linalg.norm(q)
 
 
+def chord(q0, q1):
+    """The straight distance to the nearer of q1 and -q1."""
+    return min(length(unit(q0) - unit(q1)), length(unit(q0) + unit(q1)))
+
+
+def vector_part(q0, q1):
+    return q0[3] * q1[:3] - q1[3] * q0[:3] - np.cross(q0[:3], q1[:3])
+
+
 def between(q0, q1):
     return float((Rotation.from_quat(q0).inv() * Rotation.from_quat(q1)).magnitude())
 
 
 def six_digits(answer, expected, args):
-    value = float(np.squeeze(answer))
-    return (
-        None
-        if abs(value - expected) <= 2e-6 * expected
-        else f"It should be {expected:.7g}; yours is {value:.7g}."
-    )
+    value = as_numbers(answer, (), "the angle")
+    if abs(value - expected) < 1e-15 + 2e-6 * expected:
+        return None
+    return f"It should be {expected:.7g}; yours is {value:.7g}."
 
 
 def small_angle_lost(answer, expected, args):
@@ -252,12 +244,7 @@ ANGLE_BETWEEN = Exercise(
             " long way round: up to 360°.",
         ),
         Mistake(
-            lambda q0, q1: (
-                4
-                * np.arctan2(
-                    np.linalg.norm(unit(q1) - unit(q0)), np.linalg.norm(unit(q1) + unit(q0))
-                )
-            ),
+            lambda q0, q1: 4 * np.arctan2(*(length(unit(q1) + s * unit(q0)) for s in (-1, 1))),
             "The formula is good to the last digit, but it measures to the wrong one of two points:"
             " -q1 is the same orientation as q1. Take the nearer one first.",
         ),
@@ -281,44 +268,25 @@ ANGLE_BETWEEN = Exercise(
             "Your angle is in degrees; the course, and numpy, use radians.",
         ),
         Mistake(
-            lambda q0, q1: (
-                2 * min(np.linalg.norm(unit(q0) - unit(q1)), np.linalg.norm(unit(q0) + unit(q1)))
-            ),
+            lambda q0, q1: 2 * chord(q0, q1),
             "The straight distance between two points of the sphere cuts through the ball. It fits"
             " small angles only: half of it is the sine of half of the angle on the sphere.",
         ),
         Mistake(
-            lambda q0, q1: min(
-                np.linalg.norm(unit(q0) - unit(q1)), np.linalg.norm(unit(q0) + unit(q1))
-            ),
+            chord,
             "That is the way straight through the ball, from point to point. You need the arc on"
             " the sphere, and the turn is twice that.",
         ),
         Mistake(
-            lambda q0, q1: np.linalg.norm(
-                Rotation.from_quat(q1).as_rotvec() - Rotation.from_quat(q0).as_rotvec()
-            ),
+            lambda q0, q1: length(np.subtract(*Rotation.from_quat([q1, q0]).as_rotvec())),
             "Turning vectors don't subtract, unless both turn about one line. Multiply: the turn"
             " between is q0* q1, then ask how far it goes.",
         ),
     ],
     alternatives=[
-        lambda q0, q1: (
-            4
-            * np.arcsin(
-                min(np.linalg.norm(unit(q0) - unit(q1)), np.linalg.norm(unit(q0) + unit(q1))) / 2
-            )
-        ),
-        lambda q0, q1: np.linalg.norm(
-            (Rotation.from_quat(q1) * Rotation.from_quat(q0).inv()).as_rotvec()
-        ),
-        lambda q0, q1: (
-            2
-            * np.arctan2(
-                np.linalg.norm(q0[3] * q1[:3] - q1[3] * q0[:3] - np.cross(q0[:3], q1[:3])),
-                abs(q0 @ q1),
-            )
-        ),
+        lambda q0, q1: 4 * np.arcsin(chord(q0, q1) / 2),
+        lambda q0, q1: length((Rotation.from_quat(q1) * Rotation.from_quat(q0).inv()).as_rotvec()),
+        lambda q0, q1: 2 * np.arctan2(length(vector_part(q0, q1)), abs(q0 @ q1)),
     ],
 )
 
@@ -346,18 +314,14 @@ def about(R, c):
 
 
 def same_motion(answer, expected, args):
-    T = as_array(answer, (4, 4))
-    if isinstance(T, str):
-        return T
-    expected = np.asarray(expected)
+    c, T = args[1], as_numbers(answer, (4, 4), "the matrix")
     if np.abs(T - expected).max() < 1e-9:
         return None
-    if np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
-        return f"The bottom row of a pose is (0, 0, 0, 1); yours is {T[3].round(3).tolist()}."
-    R, c = args
+    if not np.abs(T[3] - [0, 0, 0, 1]).max() < 1e-9:
+        return f"The bottom row of a pose is (0, 0, 0, 1); yours is {T[3].tolist()}."
     moved = np.linalg.norm(T[:3, :3] @ c + T[:3, 3] - c)
-    if moved > 1e-9:
-        return f"The point c should stay where it is. Your matrix moves it by {moved:.3f} m."
+    if not moved < 1e-9:
+        return f"The point c should stay where it is. Your matrix moves it by {in_mm(moved)}."
     return "c stays, but the rotation part is not R."
 
 
@@ -452,16 +416,11 @@ def vee(M):
 
 
 def same_vector(answer, expected, args):
-    w = as_array(answer, (3,))
-    if isinstance(w, str):
-        return w
-    expected = np.asarray(expected)
-    off = np.linalg.norm(w - expected)
-    return (
-        None
-        if off <= 1e-6 * (1e-3 + np.linalg.norm(expected))
-        else f"Off by {off:.3g} rad/s; the body turns at {np.linalg.norm(expected):.3g} rad/s."
-    )
+    off = np.linalg.norm(as_numbers(answer, (3,), "ω") - expected)
+    speed = np.linalg.norm(expected)
+    if off < 1e-6 * (1e-3 + speed):
+        return None
+    return f"Off by {off:.3g} rad/s; the body turns at {speed:.3g} rad/s."
 
 
 ANGULAR_VELOCITY = Exercise(
@@ -536,78 +495,40 @@ READ = {
     "ur": lambda numbers: Rotation.from_rotvec(numbers).as_matrix(),
 }
 
-MISREAD = [
-    (
-        "kuka",
-        euler("zyx"),
-        (
-            "KUKA's A, B, C turn about moving axes z, y, x. You took fixed ones: SciPy writes"
-            " moving axes with capitals."
-        ),
-    ),
-    (
-        "kuka",
-        euler("xyz"),
-        "KUKA's A turns about z, not about x. You read A, B, C as roll, pitch, yaw.",
-    ),
-    (
-        "kuka",
-        euler("XYZ"),
-        "KUKA's A turns about z, B about y, C about x. You read A, B, C about x, y, z.",
-    ),
-    (
-        "fanuc",
-        euler("XYZ"),
-        (
-            "FANUC's W, P, R turn about fixed axes. You took moving ones: SciPy writes fixed axes"
-            " with small letters."
-        ),
-    ),
-    (
-        "fanuc",
-        euler("ZYX"),
-        "FANUC's W turns about x. You read W, P, R as if W were the turn about z.",
-    ),
-    ("kawasaki", euler("ZYX"), "Kawasaki turns about z, y and z again. The third axis is not x."),
-    ("kawasaki", euler("zyz"), "Kawasaki's axes move with the tool. You took fixed ones."),
-    (
-        "abb",
-        lambda numbers: Rotation.from_quat(numbers).as_matrix(),
-        (
-            "ABB sends the scalar first; SciPy wants it last. The identity would come out as a half"
-            " turn."
-        ),
-    ),
-    (
-        "abb",
-        lambda numbers: Rotation.from_quat(np.roll(numbers, 1)).as_matrix(),
-        (
-            "You rolled ABB's four numbers the wrong way: the scalar comes first and has to go to"
-            " the end."
-        ),
-    ),
-    (
-        "ur",
-        euler("xyz", degrees=False),
-        (
-            "Universal Robots' rx, ry, rz are one turning vector: its direction is the axis, its"
-            " length the angle. They are no roll, pitch, yaw."
-        ),
-    ),
-    (
-        "ur",
-        lambda numbers: Rotation.from_rotvec(numbers, degrees=True).as_matrix(),
-        "Universal Robots' rx, ry, rz are radians. You read them as degrees.",
-    ),
-    *(
-        (
-            maker,
-            euler(sequence, degrees=False),
-            f"The angles of {maker!r} are degrees; they went in as radians.",
-        )
-        for maker, sequence in SEQUENCES.items()
-    ),
-]
+
+MISREAD = {  # maker: {another reading: what it mixes up}
+    "kuka": {
+        euler("zyx"): "KUKA's A, B, C turn about moving axes z, y, x. You took fixed ones: SciPy"
+        " writes moving axes with capitals.",
+        euler("xyz"): "KUKA's A turns about z, not about x. You read A, B, C as roll, pitch, yaw.",
+        euler("XYZ"): "KUKA's A turns about z, B about y, C about x. You read A, B, C about x, y,"
+        " z.",
+    },
+    "fanuc": {
+        euler("XYZ"): "FANUC's W, P, R turn about fixed axes. You took moving ones: SciPy writes"
+        " fixed axes with small letters.",
+        euler("ZYX"): "FANUC's W turns about x. You read W, P, R as if W were the turn about z.",
+    },
+    "kawasaki": {
+        euler("ZYX"): "Kawasaki turns about z, y and z again. The third axis is not x.",
+        euler("zyz"): "Kawasaki's axes move with the tool. You took fixed ones.",
+    },
+    "abb": {
+        lambda numbers: Rotation.from_quat(numbers).as_matrix(): "ABB sends the scalar first; SciPy"
+        " wants it last. The identity would come out as a half turn.",
+        lambda numbers: Rotation.from_quat(np.roll(numbers, 1)).as_matrix(): "You rolled ABB's four"
+        " numbers the wrong way: the scalar comes first and has to go to the end.",
+    },
+    "ur": {
+        euler("xyz", degrees=False): "Universal Robots' rx, ry, rz are one turning vector: its"
+        " direction is the axis, its length the angle. They are no roll, pitch, yaw.",
+        lambda numbers: Rotation.from_rotvec(numbers, degrees=True).as_matrix(): "Universal Robots'"
+        " rx, ry, rz are radians. You read them as degrees.",
+    },
+}
+AS_RADIANS = {maker: euler(sequence, degrees=False) for maker, sequence in SEQUENCES.items()}
+for name, reader in AS_RADIANS.items():
+    MISREAD[name][reader] = f"The angles of {name!r} are degrees; they went in as radians."
 
 
 def displays(rng):
@@ -619,14 +540,8 @@ def displays(rng):
         ("ur", [0.0, 1.2, 0]),
     ]
     random = [(maker, rng.uniform(-80, 80, 3).round(1).tolist()) for maker in SEQUENCES]
-    return (
-        angles
-        + random
-        + [
-            ("abb", Rotation.random(rng=rng).as_quat(canonical=True, scalar_first=True).tolist()),
-            ("ur", rng.uniform(-1.5, 1.5, 3).tolist()),
-        ]
-    )
+    quat = Rotation.random(rng=rng).as_quat(canonical=True, scalar_first=True).tolist()
+    return [*angles, *random, ("abb", quat), ("ur", rng.uniform(-1.5, 1.5, 3).tolist())]
 
 
 def right_reading(maker, numbers):
@@ -638,27 +553,13 @@ def with_others(**readers):
     return lambda maker, numbers: (READ | readers)[maker](numbers)
 
 
-def same_matrix(answer, expected, args):
-    R = as_array(answer, (3, 3))
-    if isinstance(R, str):
-        return R
-    if np.abs(R - expected).max() < 1e-9:
-        return None
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
-        return "That is no rotation: RᵀR = 1 or det R = +1 fails."
-    return f"For {args[0]!r} you are {degrees_between(np.asarray(expected), R):.1f}° away."
-
-
 def why_this_maker(answer, expected, args):
     """What went wrong with the maker at hand, whatever the others' answers are."""
     maker, numbers = args
-    R = as_array(answer, (3, 3))
-    reasons = [
-        message
-        for name, reader, message in MISREAD
-        if name == maker and not isinstance(R, str) and np.abs(reader(numbers) - R).max() < 1e-9
-    ]
-    return reasons[0] if reasons else None
+    for reader, message in MISREAD[maker].items():
+        if np.abs(reader(numbers) - np.asarray(answer)).max() < 1e-9:
+            return message
+    return None
 
 
 SWAPPED = {"kuka": euler("zyx"), "fanuc": euler("XYZ")}
@@ -667,10 +568,14 @@ ORIENTATION = Exercise(
     "orientation",
     cases=displays,
     truth=right_reading,
-    compare=same_matrix,
+    compare=same_rotation(1e-9),
     diagnose=why_this_maker,
     mistakes=[
-        *(Mistake(with_others(**{maker: reader}), message) for maker, reader, message in MISREAD),
+        *(
+            Mistake(with_others(**{maker: reader}), message)
+            for maker, readers in MISREAD.items()
+            for reader, message in readers.items()
+        ),
         Mistake(
             with_others(**SWAPPED),
             "You have SciPy's small and capital letters the wrong way round: capitals are moving"
@@ -681,24 +586,13 @@ ORIENTATION = Exercise(
             "You have SciPy's small and capital letters the wrong way round, for all three makers:"
             " capitals are moving axes.",
         ),
-        Mistake(
-            with_others(
-                **{maker: euler(sequence, degrees=False) for maker, sequence in SEQUENCES.items()}
-            ),
-            "Angles in degrees went in as radians.",
-        ),
+        Mistake(with_others(**AS_RADIANS), "Angles in degrees went in as radians."),
         Mistake(lambda maker, numbers: READ[maker](numbers).T, "All your matrices are transposed."),
     ],
     alternatives=[
-        with_others(
-            kuka=lambda numbers: Rotation.from_euler("xyz", numbers[::-1], degrees=True).as_matrix()
-        ),
+        with_others(kuka=lambda numbers: euler("xyz")(numbers[::-1])),
         lambda maker, numbers: READ[maker](numbers).tolist(),
-        with_others(
-            kawasaki=lambda numbers: Rotation.from_euler(
-                "zyz", numbers[::-1], degrees=True
-            ).as_matrix()
-        ),
+        with_others(kawasaki=lambda numbers: euler("zyz")(numbers[::-1])),
     ],
 )
 

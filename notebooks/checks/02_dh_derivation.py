@@ -1,10 +1,10 @@
-"""Checkpoints of lesson 02: rows from matrices, the table of a drawn arm, conversion, where a fault sits."""
+"""Checkpoints of lesson 02: rows, the table of a drawn arm, conversion, where a fault sits."""
 
 import numpy as np
 
 from course_lib import dh
 from course_lib.arm import Arm
-from course_lib.check import Exercise, Mistake
+from course_lib.check import Exercise, Mistake, as_numbers, in_mm, parts
 from course_lib.kinematics import fk
 
 # ---------------------------------------------------------------- dh_row
@@ -38,13 +38,12 @@ def row_of(A):
 
 def same_matrix(answer, expected, args):
     """Angles may differ by full turns: the row must make the same matrix."""
-    values = np.asarray(answer, dtype=float).ravel()
-    if values.size != 4:
-        return f"Expected four numbers (a, alpha, d, theta), got {values.size}."
-    off = np.abs(dh.dh_matrix(*values) - dh.dh_matrix(*np.ravel(expected))).max()
-    return (
-        None if off < 1e-9 else f"The matrix that your row makes differs from A by up to {off:.3g}."
-    )
+    flat = np.ravel(answer) if np.size(answer) == 4 else answer
+    row = as_numbers(flat, (4,), "the row (a, alpha, d, theta)")
+    off = np.abs(dh.dh_matrix(*row) - dh.dh_matrix(*np.ravel(expected))).max()
+    if off < 1e-9:
+        return None
+    return f"The matrix that your row makes differs from A by up to {off:.3g}."
 
 
 def divided_by_zero(answer, expected, args):
@@ -174,25 +173,21 @@ def tool_points(rows, convention="standard"):
 
 def same_tool(answer, expected, args):
     """Every right table counts: the tool points are compared, not the numbers."""
-    rows = np.asarray(answer, dtype=float)
-    if rows.shape != (4, 4):
-        return f"Expected four rows of four numbers, got shape {rows.shape}."
+    rows = as_numbers(answer, (4, 4), "the table")
     off = np.linalg.norm(tool_points(rows) - tool_points(expected), axis=1)
-    if off.max() < 1e-6:
+    wrong = ~(off < 1e-6)
+    if not wrong.any():
         return None
-    if off[0] > 1e-6:
+    if wrong[0]:
         return (
-            f"At q = 0 your tool is {1e3 * off[0]:.0f} mm away from the star in the drawing. Begin"
-            " there: walk the rows one by one."
+            f"At q = 0 your tool is {in_mm(off[0])} away from the star in the drawing. Begin there:"
+            " walk the rows one by one."
         )
-    alone = [i for i in range(1, 5) if off[i] > 1e-6]
-    where, far = (
-        (f"turning joint {alone[0]} alone by 1 rad", off[alone[0]])
-        if alone
-        else ("turning several joints", off.max())
-    )
+    joint = int(np.argmax(wrong))
+    where = f"turning joint {joint} alone by 1 rad" if joint <= 4 else "turning several joints"
+    far = off[joint] if joint <= 4 else off.max()
     return (
-        f"At q = 0 your tool is right, but {where} takes it {1e3 * far:.0f} mm away: an axis lies"
+        f"At q = 0 your tool is right, but {where} takes it {in_mm(far)} away: an axis lies"
         " elsewhere."
     )
 
@@ -350,26 +345,15 @@ def converted(rows):
 
 
 def same_arm(answer, expected, args):
-    """The table with its tool must give the same pose as the expected one, for several q; its numbers may differ."""
-    if not isinstance(answer, (list, tuple)) or len(answer) != 2:
-        return "Expected two things: the modified table and the tool matrix."
-    (rows,), (table, tool) = args, (np.asarray(part, dtype=float) for part in answer)
-    if table.shape != rows.shape or tool.shape != (4, 4):
-        return (
-            f"Expected a table of shape {rows.shape} and a tool of shape (4, 4), got {table.shape}"
-            f" and {tool.shape}."
-        )
+    """Table and tool must give the same poses as the expected ones; the numbers may differ."""
+    wanted = ("the modified table", args[0].shape), ("the tool matrix", (4, 4))
+    (table, tool), (right, right_tool) = parts(answer, *wanted), parts(expected, *wanted)
     off = max(
-        np.abs(
-            pose(table, q) @ tool - pose(np.asarray(expected[0]), q) @ np.asarray(expected[1])
-        ).max()
-        for q in (0.0, 0.5, -1.3)
+        np.abs(pose(table, q) @ tool - pose(right, q) @ right_tool).max() for q in (0.0, 0.5, -1.3)
     )
-    return (
-        None
-        if off < 1e-9
-        else f"The modified arm's tool pose differs from the standard arm's by up to {off:.3g}."
-    )
+    if off < 1e-9:
+        return None
+    return f"The modified arm's tool pose differs from the standard arm's by up to {off:.3g}."
 
 
 def pose(table, q):
@@ -381,7 +365,7 @@ def pose(table, q):
 
 
 def part_by_part(answer, expected, args):
-    """Which part of the answer is wrong: the a and alpha columns, the d and theta columns, or the tool?"""
+    """Which part is wrong: the a and alpha columns, the d and theta columns, or the tool?"""
     rows, table = args[0], np.asarray(answer[0], dtype=float)
     right = np.asarray(expected[0])
     if np.allclose(table[1:, :2], rows[0, :2]) and len(rows) > 2:
@@ -464,15 +448,7 @@ TO_MODIFIED = Exercise(
             dh.mdh_matrix(rows[-1][0], rows[-1][1], 0, 0),
         ),
         lambda rows: [
-            [
-                [
-                    0.0 if i == 0 else rows[i - 1][0],
-                    0.0 if i == 0 else rows[i - 1][1],
-                    rows[i][2],
-                    rows[i][3],
-                ]
-                for i in range(len(rows))
-            ],
+            [[*(rows[i - 1][:2] if i else (0.0, 0.0)), *rows[i][2:]] for i in range(len(rows))],
             dh.dh_matrix(*(np.array(rows[-1]) * [1, 1, 0, 0])).tolist(),
         ],
         lambda rows: (
@@ -524,12 +500,23 @@ def fault(ours, theirs):
     return "base" if same(theirs @ np.linalg.inv(ours)) else "rows"
 
 
+def by_pairs(ours, theirs):
+    """Compares all postures with one."""
+    same = lambda A, B: np.allclose(A, B, atol=1e-9)
+    if same(ours, theirs):
+        return "none"
+    if same(np.linalg.solve(ours, theirs), np.linalg.solve(ours[0], theirs[0])):
+        return "tool"
+    before = theirs @ np.linalg.inv(ours)
+    return "base" if same(before, before[3]) else "rows"
+
+
 def swapped(ours, theirs):
     return {"tool": "base", "base": "tool"}.get(fault(ours, theirs), fault(ours, theirs))
 
 
 def by_positions(ours, theirs):
-    """Looks whether the distance between the tool points is constant, which a tool and a row can share."""
+    """Is the distance between the tool points constant? A tool and a row can share that."""
     distance = np.linalg.norm(ours[:, :3, 3] - theirs[:, :3, 3], axis=-1)
     if distance.max() < 1e-9:
         return "none"
@@ -548,18 +535,12 @@ def what_varies(answer, expected, args):
     ours, theirs = args
     behind, before = np.linalg.inv(ours) @ theirs, theirs @ np.linalg.inv(ours)
     spread = [np.abs(D - D[0]).max() for D in (behind, before)]
-    constant = (
-        "T⁻¹T′ is constant"
-        if expected == "tool"
-        else "T′T⁻¹ is constant"
-        if expected == "base"
-        else "neither is constant"
-    )
+    constant = {"tool": "T⁻¹T′ is", "base": "T′T⁻¹ is"}.get(expected, "neither is")
     if expected == "none":
         return "Here both batches are the same."
     return (
         f"Over these postures T⁻¹T′ varies by {spread[0]:.2g} and T′T⁻¹ by {spread[1]:.2g}:"
-        f" {constant}. Is your tolerance 1e-9, and do you compare whole matrices?"
+        f" {constant} constant. Is your tolerance 1e-9, and do you compare whole matrices?"
     )
 
 
@@ -611,23 +592,7 @@ WHERE = Exercise(
             ),
             "rows",
         ),
-        lambda ours, theirs: (
-            "none"
-            if np.allclose(ours, theirs, atol=1e-9)
-            else (
-                "tool"
-                if np.allclose(
-                    np.linalg.solve(ours, theirs), np.linalg.solve(ours[0], theirs[0]), atol=1e-9
-                )
-                else (
-                    "base"
-                    if np.allclose(
-                        theirs @ np.linalg.inv(ours), theirs[3] @ np.linalg.inv(ours[3]), atol=1e-9
-                    )
-                    else "rows"
-                )
-            )
-        ),
+        by_pairs,
         lambda ours, theirs: fault(ours, theirs).upper(),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checkpoints of lesson 03: the origin of a modified row, an inertia, a rule, and the joint at fault."""
+"""Checkpoints of lesson 03: the origin of a modified row, an inertia, a rule, a faulty joint."""
 
 import warnings
 from xml.etree import ElementTree
@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from course_lib.check import Exercise, Mistake
+from course_lib.check import Exercise, Mistake, in_degrees, in_mm, parts, same_items, turn_between
 from course_lib.dh import dh_matrix, mdh_matrix
 
 # ---------------------------------------------------------------- modified_origin
@@ -44,22 +44,13 @@ def modified_origin(a, alpha, d, theta):
 
 def same_origin(answer, expected, args):
     """Both as poses: many rpy say the same orientation."""
-    if not isinstance(answer, list | tuple | np.ndarray) or len(answer) != 2:
-        return "Expected two things: xyz and rpy."
-    (xyz, rpy), (right_xyz, right_rpy) = (
-        tuple(np.asarray(part, float) for part in pair) for pair in (answer, expected)
-    )
-    if xyz.shape != (3,) or rpy.shape != (3,):
-        return (
-            f"Expected three numbers each for xyz and rpy, got the shapes {xyz.shape} and"
-            f" {rpy.shape}."
-        )
-    turn = lambda angles: Rotation.from_euler("xyz", angles)
-    apart = (turn(rpy).inv() * turn(right_rpy)).magnitude()
-    if apart > 1e-6:
-        return f"The orientation is {np.degrees(apart):.2f}° off."
-    off = np.linalg.norm(xyz - right_xyz)
-    return None if off < 1e-9 else f"The orientation is right, xyz is off by {off:.3g} m."
+    wanted = ("xyz", (3,)), ("rpy", (3,))
+    (xyz, rpy), (right_xyz, right_rpy) = parts(answer, *wanted), parts(expected, *wanted)
+    matrix = lambda angles: Rotation.from_euler("xyz", angles).as_matrix()
+    apart, off = turn_between(matrix(rpy), matrix(right_rpy)), np.linalg.norm(xyz - right_xyz)
+    if not apart < 1e-6:
+        return f"The orientation is {in_degrees(apart)} off."
+    return None if off < 1e-9 else f"The orientation is right, xyz is off by {in_mm(off)}."
 
 
 MODIFIED_ORIGIN = Exercise(
@@ -295,31 +286,21 @@ def all_origins(text):
 suspicious_rpy = by_test(lambda rpy: np.abs(rpy).max() > 2 * np.pi + 0.01)
 
 
-def same_names(answer, expected, args):
-    if isinstance(answer, list | tuple) and None in answer:
+def looked_into_links(answer, expected, args):
+    if None in answer:
         return (
             "A name is None: you looked inside the links, too. The origin of a visual belongs to no"
             " joint."
         )
-    if not isinstance(answer, list | tuple) or not all(isinstance(name, str) for name in answer):
-        return "Expected a list of names."
-    missed, extra = sorted(set(expected) - set(answer)), sorted(set(answer) - set(expected))
-    if missed:
-        return f"Not found: {', '.join(missed)}."
-    return (
-        f"Named although it is sound: {', '.join(extra)}."
-        if extra
-        else None
-        if len(answer) == len(expected)
-        else "A name comes twice."
-    )
+    return None
 
 
 SUSPICIOUS_RPY = Exercise(
     "suspicious_rpy",
     cases=rpy_files,
     truth=suspicious_rpy,
-    compare=same_names,
+    compare=same_items("names", "Named although it is sound"),
+    diagnose=looked_into_links,
     mistakes=[
         Mistake(
             by_test(lambda rpy: rpy.max() > 6.3),
@@ -379,7 +360,10 @@ NAMES = ("shoulder", "elbow", "wrist")
 
 
 def chain_text(origins, axes, order, tool):
-    """Three moving joints in a row, a fixed one after the first, and a tool; the joints stand in the file in another order."""
+    """Three moving joints in a row, a fixed one after the first, and a tool.
+
+    order: that of the joints in the file.
+    """
     links, parents = ["base", "upper", "mount", "fore", "hand", "tcp"], ("base", "mount", "fore")
     text = [
         f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child'
@@ -395,13 +379,9 @@ def chain_text(origins, axes, order, tool):
         '<joint name="plate" type="fixed"><parent link="upper"/><child link="mount"/><origin'
         ' xyz="0.1 0 0.03" rpy="0.3 0 0"/></joint>'
     )
+    named = "".join(f'<link name="{link}"/>' for link in links)
     body = "\n".join(text[i] for i in order)
-    return (
-        "<robot"
-        f' name="three">{"".join("<link name=%r/>" % link for link in links)}\n{body}\n</robot>'.replace(
-            "'", '"'
-        )
-    )
+    return f'<robot name="three">{named}\n{body}\n</robot>'
 
 
 def words(values):

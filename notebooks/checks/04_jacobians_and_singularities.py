@@ -1,11 +1,11 @@
-"""Checkpoints of lesson 04: an axis from its column, a longer gripper, what is lost, what still works."""
+"""Checkpoints of lesson 04: a joint's axis, a longer gripper, what is lost, what still works."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from course_lib.arm import Arm, load_arm
-from course_lib.check import Exercise, Mistake
+from course_lib.check import Exercise, Mistake, as_direction, as_numbers, in_mm, parts
 from course_lib.dh import dh_matrix
 from course_lib.kinematics import jacobian
 
@@ -56,22 +56,13 @@ def axis(column, tool):
 
 def same_axis(answer, expected, args):
     """Any point of the axis counts."""
-    if not isinstance(answer, (list, tuple)) or len(answer) != 2:
-        return "Expected two things: the direction (3,) and a point (3,)."
-    direction, point = (np.asarray(part, dtype=float) for part in answer)
-    right, on_axis = (np.asarray(part, dtype=float) for part in expected)
-    if direction.shape != (3,) or point.shape != (3,):
-        return (
-            f"Expected a direction and a point of shape (3,), got {direction.shape} and"
-            f" {point.shape}."
-        )
-    if not np.allclose(direction, right, atol=1e-9):
-        return (
-            f"The direction has the length {np.linalg.norm(direction):.3g} and is not the axis'"
-            " unit direction along ω."
-        )
+    wanted = ("the direction", (3,)), ("a point", (3,))
+    (direction, point), (right, on_axis) = parts(answer, *wanted), parts(expected, *wanted)
+    if not (np.abs(direction - right) < 1e-9 + 1e-5 * np.abs(right)).all():
+        as_direction(direction)
+        return "The direction is not along ω."
     off = np.linalg.norm(np.cross(point - on_axis, right)) / max(np.linalg.norm(right), 1e-12)
-    return None if off < 1e-9 else f"Your point lies {off:.3g} m away from the axis."
+    return None if off < 1e-9 else f"Your point lies {in_mm(off)} away from the axis."
 
 
 AXIS_OF = Exercise(
@@ -149,7 +140,7 @@ def at_tip(J, X):
     return np.vstack([R.T @ (J[:3] + np.cross(J[3:], r[:, None], axis=0)), R.T @ J[3:]])
 
 
-def parts(J, X):
+def halves(J, X):
     R, r = X[:3, :3], X[:3, 3]
     return R, r, J[:3], J[3:], np.cross(J[3:], r[:, None], axis=0)
 
@@ -160,32 +151,32 @@ def adjoint(T):
 
 
 def shift_only(J, X):
-    R, r, v, w, lever = parts(J, X)
+    R, r, v, w, lever = halves(J, X)
     return np.vstack([v + lever, w])
 
 
 def turn_only(J, X):
-    R, r, v, w, lever = parts(J, X)
+    R, r, v, w, lever = halves(J, X)
     return np.vstack([R.T @ v, R.T @ w])
 
 
 def wrong_sign(J, X):
-    R, r, v, w, lever = parts(J, X)
+    R, r, v, w, lever = halves(J, X)
     return np.vstack([R.T @ (v - lever), R.T @ w])
 
 
 def turned_first(J, X):
-    R, r, v, w, lever = parts(J, X)
+    R, r, v, w, lever = halves(J, X)
     return np.vstack([R.T @ v + np.cross(R.T @ w, r[:, None], axis=0), R.T @ w])
 
 
 def other_turn(J, X):
-    R, r, v, w, lever = parts(J, X)
+    R, r, v, w, lever = halves(J, X)
     return np.vstack([R @ (v + lever), R @ w])
 
 
 def angular_left(J, X):
-    R, r, v, w, lever = parts(J, X)
+    R, r, v, w, lever = halves(J, X)
     return np.vstack([R.T @ (v + lever), w])
 
 
@@ -273,22 +264,17 @@ def lost(J, tol):
 
 def same_loss(answer, expected, args):
     """The rank, and the space that the columns span: any orthonormal basis of it counts."""
-    if not isinstance(answer, (list, tuple)) or len(answer) != 2:
-        return "Expected two things: the rank and the array of lost twists."
-    rank, lost_twists = int(expected[0]), np.asarray(expected[1], dtype=float)
-    if np.shape(answer[0]) != ():
+    rank, twists = parts(answer, ("the rank", None), ("the array of lost twists", None))
+    right_rank, lost_twists = int(expected[0]), np.asarray(expected[1], dtype=float)
+    if np.shape(rank) != ():
         return "Return (rank, directions), in this order."
-    if answer[0] != rank:
-        is_k = answer[0] == 6 - rank
-        return (
-            "That is k, the number of lost directions; first comes the rank."
-            if is_k
-            else f"The rank is not {answer[0]}."
-        )
-    twists = np.asarray(answer[1], dtype=float)
-    if twists.shape != lost_twists.shape:
-        return f"Expected lost twists of shape {lost_twists.shape}, got {twists.shape}."
-    if not np.allclose(twists.T @ twists, np.eye(twists.shape[1]), atol=1e-8):
+    if rank == 6 - right_rank != right_rank:
+        return "That is k, the number of lost directions; first comes the rank."
+    if rank != right_rank:
+        return f"The rank is not {rank}."
+    twists = as_numbers(twists, lost_twists.shape, "the array of lost twists")
+    one = np.eye(twists.shape[1])
+    if not (np.abs(twists.T @ twists - one) < 1e-8 + 1e-5 * one).all():
         return "The columns are not orthonormal."
     off = np.abs(twists @ twists.T - lost_twists @ lost_twists.T).max(initial=0.0)
     return None if off < 1e-7 else "Some joint speeds do produce a twist along your columns."
@@ -375,7 +361,7 @@ LOST = Exercise(
 
 
 def twists(rng):
-    """Singular and regular postures, each with a twist that works and, where there is one, one that does not."""
+    """Singular and regular postures, with twists that work and twists that don't."""
     singular = [
         np.array([0.2, 0.4, ELBOW, 0.3, 1.0, 0.1]),
         np.array([0.2, SHOULDER_UP, 0.0, 0.3, 1.0, 0.1]),

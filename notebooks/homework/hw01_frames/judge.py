@@ -1,7 +1,7 @@
 """The judge of homework 01: orientations and poses from other people's files.
 
-Quaternions are scalar-last unless said otherwise, angles in radians, lengths in metres. Solutions stand here
-in the open: the marks hang on hidden cases, and the learning on you.
+Quaternions are scalar-last unless said otherwise, angles in radians, lengths in metres. Solutions
+stand here in the open: the marks hang on hidden cases, and the learning on you.
 """
 
 from itertools import permutations
@@ -9,39 +9,23 @@ from itertools import permutations
 import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation, Slerp
 
-from course_lib.check import Exercise, Mistake
+from course_lib.check import (
+    Exercise,
+    Mistake,
+    as_direction,
+    as_rotation,
+    in_degrees,
+    in_mm,
+    parts,
+    same_pose,
+    turn_between,
+)
 
 PI = np.pi
 
 
-def as_numbers(answer, shape, name):
-    """`answer` as a finite float array of `shape`, or None and what is wrong with it."""
-    try:
-        array = np.asarray(answer, dtype=float)
-    except (TypeError, ValueError):
-        return None, f"{name} should be numbers, an array of shape {shape}."
-    if array.shape != shape:
-        return None, f"{name} should have the shape {shape}; yours has {array.shape}."
-    if not np.isfinite(array).all():
-        return None, f"There is a NaN or an infinite number in {name}."
-    return array, None
-
-
-def not_a_rotation(R):
-    """A sentence if one of the matrices R (..., 3, 3) is no rotation."""
-    if np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() > 1e-6:
-        return "That is no rotation: its columns are not unit vectors at right angles (RᵀR = 1)."
-    return (
-        "That is a mirror, no rotation: its determinant is -1."
-        if np.linalg.det(R).min() < 0
-        else None
-    )
-
-
-def parts(answer, count, words):
-    """A sentence if `answer` is not a list of `count` things."""
-    right = isinstance(answer, list | tuple | np.ndarray) and len(answer) == count
-    return None if right else f"Expected {count} things: {words}."
+def unit(v):
+    return v / np.linalg.norm(v)
 
 
 # ---------------------------------------------------------------- 1. name the convention
@@ -89,12 +73,10 @@ def name_convention(angles, R):
 
 
 def compare_names(answer, expected, args):
-    problem = parts(answer, 2, 'the sequence and the unit, as in ("xyz", "rad")')
-    if problem:
-        return problem
-    if not all(isinstance(word, str) for word in answer):
-        return 'Expected two words, as in ("xyz", "rad").'
-    sequence, unit = (word.strip() for word in answer)
+    sequence, unit = parts(
+        answer, ('the sequence (as in "xyz")', str), ('the unit ("rad" or "deg")', str)
+    )
+    sequence, unit = sequence.strip(), unit.strip()
     if sequence in ("rad", "deg"):
         return "The sequence comes first, then the unit."
     if sequence not in SEQUENCES:
@@ -104,10 +86,8 @@ def compare_names(answer, expected, args):
         )
     if unit not in ("rad", "deg"):
         return f'The unit is "rad" or "deg"; yours is {unit!r}.'
-    wrong = [
-        word for word, right in ((sequence, expected[0]), (unit, expected[1])) if word != right
-    ]
-    return f"{' and '.join(map(repr, wrong))} does not fit all twelve rows." if wrong else None
+    wrong = [repr(word) for word, right in zip((sequence, unit), expected) if word != right]
+    return f"{' and '.join(wrong)} does not fit all twelve rows." if wrong else None
 
 
 def reversed_name(angles, R):
@@ -242,10 +222,6 @@ def sightings(rng):
     ]
 
 
-def unit(v):
-    return v / np.linalg.norm(v)
-
-
 def seen_from(T, p, n):
     """A point and a direction through T."""
     return T[:3, :3] @ p + T[:3, 3], T[:3, :3] @ n
@@ -256,25 +232,13 @@ def part_in_base(T_bf, T_cf, p_c, n_c):
 
 
 def compare_sighting(answer, expected, args):
-    problem = parts(answer, 2, "the point and the normal")
-    if problem:
-        return problem
-    (p, wrong_p), (n, wrong_n) = (
-        as_numbers(answer[0], (3,), "The point"),
-        as_numbers(answer[1], (3,), "The normal"),
-    )
-    if wrong_p or wrong_n:
-        return wrong_p or wrong_n
+    p, n = parts(answer, ("the point", (3,)), ("the normal", (3,)))
     off, bent = np.linalg.norm(p - expected[0]), np.linalg.norm(n - expected[1])
     if off < 1e-9 and bent < 1e-9:
         return None
-    if abs(np.linalg.norm(n) - 1) > 1e-9:
-        return (
-            f"Your normal has the length {np.linalg.norm(n):.3f}; a direction keeps its length 1."
-        )
-    return f"The point is off by {1e3 * off:.1f} mm" + (
-        " and the normal points elsewhere." if bent > 1e-9 else "; the normal is right."
-    )
+    as_direction(n, "the normal", 1e-9)
+    point = "The point is right" if off < 1e-9 else f"The point is off by {in_mm(off)}"
+    return f"{point}; the normal {'is right' if bent < 1e-9 else 'points elsewhere'}."
 
 
 def wrong_inverse(T):
@@ -407,20 +371,14 @@ def orientation_at(t, times, quats):
 
 
 def compare_matrices(answer, expected, args):
-    expected = np.asarray(expected)
-    R, problem = as_numbers(answer, expected.shape, "The answer")
-    problem = problem or not_a_rotation(R)
-    if problem:
-        return problem
-    off = np.degrees(Rotation.from_matrix(np.swapaxes(expected, -1, -2) @ R).magnitude())
-    k = int(np.argmax(off))
+    R = as_rotation(answer, np.shape(expected), "the answer")
+    off = turn_between(R, expected)
+    k, (t, times, _) = int(np.argmax(off)), args
+    if off[k] < np.radians(1e-4):
+        return None
     return (
-        None
-        if off[k] < 1e-4
-        else (
-            f"At t = {args[0][k]:.3f} s the orientation is wrong by {off[k]:.2f}° (log from"
-            f" {args[1][0]:.3f} to {args[1][-1]:.3f} s)."
-        )
+        f"At t = {t[k]:.3f} s the orientation is wrong by {in_degrees(off[k])} (log from"
+        f" {times[0]:.3f} to {times[-1]:.3f} s)."
     )
 
 
@@ -449,13 +407,15 @@ def chord(Omega, s):
     return 1 - s, s
 
 
-def by_turning_vector(t, times, quats):
+def part_way(quats, i, s):
+    """The share s of the turn from measurement i to the next, as matrices."""
     rotations = Rotation.from_quat(quats, scalar_first=True)
-    i, s = look_up(t, times)
-    return (
-        rotations[i]
-        * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())
-    ).as_matrix()
+    turns = (rotations[i].inv() * rotations[i + 1]).as_rotvec()
+    return (rotations[i] * Rotation.from_rotvec(s[:, None] * turns)).as_matrix()
+
+
+def by_turning_vector(t, times, quats):
+    return part_way(quats, *look_up(t, times))
 
 
 def by_angles(t, times, quats):
@@ -473,24 +433,14 @@ def whole_log(t, times, quats):
 
 def going_on(t, times, quats):
     """Beyond the ends the last speed goes on."""
-    rotations = Rotation.from_quat(quats, scalar_first=True)
-    i = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
-    s = (t - times[i]) / (times[i + 1] - times[i])
-    return (
-        rotations[i]
-        * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())
-    ).as_matrix()
+    i, _ = look_up(t, times)
+    return part_way(quats, i, (t - times[i]) / (times[i + 1] - times[i]))
 
 
 def seconds_for_share(t, times, quats):
     """The seconds since the last measurement, taken for the share of the piece."""
-    rotations = Rotation.from_quat(quats, scalar_first=True)
     i, s = look_up(t, times)
-    s = s * (times[i + 1] - times[i])
-    return (
-        rotations[i]
-        * Rotation.from_rotvec(s[:, None] * (rotations[i].inv() * rotations[i + 1]).as_rotvec())
-    ).as_matrix()
+    return part_way(quats, i, s * (times[i + 1] - times[i]))
 
 
 def nearest_measurement(t, times, quats):
@@ -615,46 +565,26 @@ def find_screw(T0, T1):
 
 
 def as_displacement(answer):
-    """The displacement that the four parts make, or None and what is wrong."""
-    problem = parts(answer, 4, "direction, point, angle and advance")
-    if problem:
-        return None, problem
-    found = [
-        as_numbers(part, shape, name)
-        for part, shape, name in zip(
-            answer, ((3,), (3,), (), ()), ("The direction", "The point", "The angle", "The advance")
-        )
-    ]
-    problem = next((p for _, p in found if p), None)
-    if problem:
-        return None, problem
-    direction, point, angle, advance = (value for value, _ in found)
-    if abs(np.linalg.norm(direction) - 1) > 1e-6:
-        return (
-            None,
-            f"The direction should have the length 1; yours has {np.linalg.norm(direction):.3f}.",
-        )
-    return screw_motion(direction, point, angle, advance), None
+    """The displacement that the four parts make."""
+    direction, point, angle, advance = parts(
+        answer, ("the direction", (3,)), ("the point", (3,)), ("the angle", ()), ("the advance", ())
+    )
+    return screw_motion(as_direction(direction), point, angle, advance)
 
 
 def compare_screws(answer, expected, args):
     """Every right description counts: the motion that it makes is compared."""
-    D, problem = as_displacement(answer)
-    if problem:
-        return problem
-    target, _ = as_displacement(expected)
-    if target is None:
-        return "The motion is not the same."
+    D, target = as_displacement(answer), as_displacement(expected)
     if np.abs(D - target).max() < 1e-6:
         return None
-    turn = np.degrees(Rotation.from_matrix(target[:3, :3].T @ D[:3, :3]).magnitude())
-    if turn > 1e-4:
-        return f"The turn that your direction and angle make is wrong by {turn:.2f}°."
+    turn = turn_between(D, target)
+    if not turn < np.radians(1e-4):
+        return f"The turn that your direction and angle make is wrong by {in_degrees(turn)}."
     along = abs(np.asarray(expected[0]) @ (D - target)[:3, 3])
-    if along > 1e-6:
+    if not along < 1e-6:
         return (
-            f"The turn is right, but the body slides {1e3 * along:.1f} mm too far or too little"
-            " along the axis."
+            f"The turn is right, but the body slides {in_mm(along)} too far or too little along the"
+            " axis."
         )
     return "The turn and the slide are right, but your point is not on the axis."
 
@@ -769,7 +699,7 @@ SCREW = Exercise(
 # ---------------------------------------------------------------- 5. average what a camera saw
 
 SPREAD_M, SPREAD_RAD = 0.001, np.radians(0.2)
-NEAR_M, NEAR_DEG = 0.0015, 0.35
+NEAR_M, NEAR_RAD = 0.0015, np.radians(0.35)
 
 
 def views(rng):
@@ -838,24 +768,10 @@ def average_pose(poses):
     return mean_pose(poses[near[np.argmax(near.sum(axis=1))]])
 
 
-def compare_poses(answer, expected, args):
-    T, problem = as_numbers(answer, (4, 4), "The pose")
-    if problem:
-        return problem
-    if not_a_rotation(T[:3, :3]):
-        return (
-            "Its rotation part is no rotation: RᵀR = 1 or det R = 1 fails. The mean of matrices is"
-            " not one; average rotations as rotations."
-        )
-    if np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
-        return "The bottom row of a pose is (0, 0, 0, 1)."
-    metres, turn = distances(np.asarray(expected, float), T[None])
-    if metres[0] < NEAR_M and np.degrees(turn[0]) < NEAR_DEG:
-        return None
-    return (
-        f"You are {1e3 * metres[0]:.1f} mm and {np.degrees(turn[0]):.2f}° away from the pose that"
-        " most views agree on."
-    )
+def mean_of_matrices(answer, expected, args):
+    if np.allclose(answer, args[0].mean(axis=0)):
+        return "The mean of rotation matrices is no rotation. Average rotations as rotations."
+    return None
 
 
 def by_medians(poses):
@@ -919,7 +835,8 @@ AVERAGE = Exercise(
     seconds=3,
     cases=views,
     truth=average_pose,
-    compare=compare_poses,
+    compare=same_pose(NEAR_M, NEAR_RAD, "the pose that most views agree on"),
+    diagnose=mean_of_matrices,
     alternatives=[by_medians, by_ransac, by_trimming],
     mistakes=[
         Mistake(

@@ -1,12 +1,13 @@
 """The judge of homework 02: DH tables.
 
-A table is an array (n, 4) with the columns a [m], alpha [rad], d [m], theta [rad], one row a joint, all
-joints revolute. Solutions stand here in the open: the marks hang on hidden cases, and the learning on you.
+A table is an array (n, 4) with the columns a [m], alpha [rad], d [m], theta [rad], one row a joint,
+all joints revolute. Solutions stand here in the open: the marks hang on hidden cases, and the
+learning on you.
 """
 
 import numpy as np
 
-from course_lib.check import Exercise, Mistake, close
+from course_lib.check import Exercise, Mistake, as_numbers, close, parts
 from course_lib.dh import dh_matrix, mdh_matrix
 
 MATRIX = {"standard": dh_matrix, "modified": mdh_matrix}
@@ -29,29 +30,15 @@ def last_frame(table, q, convention="standard"):
 
 
 def postures(n, count=8):
-    """The same few postures (count, n) [rad] every time: zero, each joint alone, then all together."""
+    """The same postures (count, n) [rad] every time: zero, each joint alone, then all together."""
     alone = 0.7 * np.eye(n)
     mixed = np.random.default_rng(2).uniform(-2, 2, (count, n))
     return np.vstack([np.zeros(n), alone, mixed])
 
 
 def as_table(answer, n):
-    """`answer` as a float table (n, 4), or None and what is wrong with it."""
-    try:
-        table = np.asarray(answer, dtype=float)
-    except (TypeError, ValueError):
-        return None, "A table should hold numbers only, four in each row."
-    if table.shape != (n, 4):
-        return (
-            None,
-            (
-                f"Expected a table of {n} rows and 4 columns (a, alpha, d, theta); yours has the"
-                f" shape {table.shape}."
-            ),
-        )
-    if not np.isfinite(table).all():
-        return None, "There is a NaN or an infinite number in the table."
-    return table, None
+    """`answer` as a table (n, 4) of finite numbers."""
+    return as_numbers(answer, (n, 4), "the table (a, alpha, d, theta in each row)")
 
 
 def outside(answer, largest):
@@ -208,7 +195,7 @@ def drawn_table(h, s, r, t):
 
 
 def drawn_tip(h, s, r, t, q):
-    """The tip of the drawn arm (3,), from the drawing alone: joint 1 about z, joints 2 and 3 about -y."""
+    """The tip (3,) from the drawing alone: joint 1 turns about z, joints 2 and 3 about -y."""
 
     def about_minus_y(angle, v):
         c, k = np.cos(angle), np.sin(angle)
@@ -227,13 +214,8 @@ def tips(table):
 
 def compare_tips(answer, expected, args):
     """Where does the table put the tip, at zero, with each joint alone, and in mixed postures?"""
-    table, problem = as_table(answer, 3)
-    if problem:
-        return problem
-    target, _ = as_table(expected, 3)  # the truth's table, or a mistake's
-    if target is None:
-        return "The table is not the same."
-    off = np.linalg.norm(tips(table) - tips(target), axis=1) > 1e-6
+    table, target = as_table(answer, 3), as_table(expected, 3)
+    off = ~(np.linalg.norm(tips(table) - tips(target), axis=1) < 1e-6)
     if not off.any():
         return None
     if off[0]:
@@ -373,39 +355,16 @@ def screws_into_tool(table, columns):
     return modified, dh_matrix(0, 0, d, theta) @ tool
 
 
-def as_modified(answer, n):
-    """The poses (k, 4, 4) that a modified table and its tool give, or None and what is wrong."""
-    if (
-        not isinstance(answer, list | tuple | np.ndarray)
-        or len(answer) != 2
-        or np.ndim(answer[0]) == 1
-    ):
-        return (
-            None,
-            "Return two things: the table and the tool matrix, as in `return modified, tool`.",
-        )
-    table, problem = as_table(answer[0], n)
-    if problem:
-        return None, problem
-    try:
-        tool = np.asarray(answer[1], dtype=float)
-    except (TypeError, ValueError):
-        return None, "The tool should be a 4×4 matrix of numbers."
-    if tool.shape != (4, 4) or not np.isfinite(tool).all():
-        return (
-            None,
-            f"The tool should be a 4×4 matrix of numbers; yours has the shape {tool.shape}.",
-        )
-    return np.array([last_frame(table, q, "modified") @ tool for q in postures(n)]), None
+def modified_poses(answer, n):
+    """The poses (k, 4, 4) that a modified table and its tool give."""
+    table, tool = parts(answer, ("the table", (n, 4)), ("the tool matrix", (4, 4)))
+    return np.array([last_frame(table, q, "modified") @ tool for q in postures(n)])
 
 
 def compare_modified(answer, expected, args):
     n = len(args[0])
-    poses, problem = as_modified(answer, n)
-    if problem:
-        return problem
-    target, _ = as_modified(expected, n)
-    off = ~np.isclose(poses, target, atol=1e-6, rtol=0).all(axis=(1, 2))
+    error = np.abs(modified_poses(answer, n) - modified_poses(expected, n))
+    off = ~(error < 1e-6).all(axis=(1, 2))
     if not off.any():
         return None
     if not off[1 : n + 1].any() or not off[0]:
@@ -488,10 +447,10 @@ def wrong_row_cases(rng):
 
 
 def wrong_row_case(rng, row, n=4):
-    """A case whose wrong row is `row` (from 1), and can be told from the others in spite of the noise.
+    """A case whose wrong row is `row` (from 1), told from the others in spite of the noise.
 
-    Only row 1 may have a wrong d or theta: the z screw of a later row commutes with its joint's turn, so the
-    row before, with that screw at its end, fits all postures as well.
+    Only row 1 may have a wrong d or theta: the z screw of a later row commutes with its joint's
+    turn, so the row before, with that screw at its end, fits all postures as well.
     """
     while True:
         right = random_table(rng, n)
@@ -508,7 +467,10 @@ def wrong_row_case(rng, row, n=4):
 
 
 def needed(table, q, poses, i):
-    """What row i would have to be, without its joint's turn, in each posture (k, 4, 4), if the others are right."""
+    """What row i would have to be, without its joint's turn, if the others are right.
+
+    In each posture: (k, 4, 4).
+    """
     found = []
     for angles, pose in zip(q, poses):
         A = dh_matrix(*table.T[:3], table[:, 3] + angles)
@@ -631,7 +593,10 @@ WRONG_ROW = Exercise(
 
 
 def pair_cases(rng):
-    """Two tables of one arm, whose last link ends on its joint's axis, in either order, and one measured pose."""
+    """Two tables of one arm, in either order, and one measured pose.
+
+    The arm's last link ends on its joint's axis.
+    """
     plain = np.array([[0.1, PI / 2, 0.3, 0], [0.4, 0, 0, 0.2], [0, 0, 0.1, 0]])
     turntable = np.array(
         [[0, 0, 0.2, 0.5], [0.3, PI / 2, 0.1, 0], [0.25, 0.0, 0, 0.4], [0, 0, 0.1, 0]]

@@ -1,7 +1,8 @@
 """The judge of homework 03: URDF files to mend, weigh and check.
 
-A case is the text of a URDF file, drawn from the seed; what comes back is judged by what it says, not by how it is
-written. Solutions stand here in the open: the marks hang on hidden cases, and the learning on you.
+A case is the text of a URDF file, drawn from the seed; what comes back is judged by what it says,
+not by how it is written. Solutions stand here in the open: the marks hang on hidden cases, and the
+learning on you.
 """
 
 from xml.etree import ElementTree
@@ -10,7 +11,7 @@ import numpy as np
 from defusedxml.ElementTree import fromstring
 from scipy.spatial.transform import Rotation
 
-from course_lib.check import Exercise, Mistake
+from course_lib.check import Exercise, Mistake, Unreadable, parts, same_items
 
 FULL_TURN = 2 * np.pi + 1e-3
 LARGEST = 200_000  # characters of an answer
@@ -40,7 +41,7 @@ def origin(element):
 
 
 def sound_arm(rng):
-    """Joints and masses of an arm that has nothing wrong, with some numbers that only look wrong."""
+    """Joints and masses of a sound arm, with some numbers that only look wrong."""
     degrees = np.column_stack(
         [
             rng.choice([-90, -45, 30, 60, 90, 120], 4),
@@ -219,70 +220,69 @@ def by_words(text):
 
 
 def content(text):
-    """What a file says: {name: (…)} of joints and of masses; ValueError in words if it can't be read."""
+    """What a file says of its joints and masses; Unreadable where it can't be read."""
     if not isinstance(text, str):
-        raise ValueError("Expected the mended file as one text.")
+        raise Unreadable("Expected the mended file as one text.")
     if len(text) > LARGEST:
-        raise ValueError("The text is far longer than the file was.")
+        raise Unreadable("The text is far longer than the file was.")
     try:
         robot = fromstring(text)
     except Exception as error:  # whatever a learner's text makes the parser say
-        raise ValueError(f"The text is no XML any more: {str(error)[:80]}.") from None
-    joints, masses = {}, {}
-    for joint in robot.findall("joint"):
-        limit = joint.find("limit")
-        ends = tuple(
-            (joint.find(role).get("link") if joint.find(role) is not None else None)
-            for role in ("parent", "child")
-        )
-        pair = (
-            np.array([float(limit.get(key, 0)) for key in ("lower", "upper")])
-            if limit is not None
-            else np.zeros(2)
-        )
-        joints[joint.get("name")] = (
-            (joint.get("type"), *ends),
-            origin(joint),
-            three(joint, "axis", "xyz", "1 0 0"),
-            pair,
-        )
-    for link in robot.findall("link"):
-        mass = link.find("inertial/mass")
-        masses[link.get("name")] = None if mass is None else float(mass.get("value"))
+        raise Unreadable(f"The text is no XML any more: {str(error)[:80]}.") from None
+    try:
+        joints = {joint.get("name"): joint_content(joint) for joint in robot.findall("joint")}
+        masses = {link.get("name"): link_mass(link) for link in robot.findall("link")}
+    except ValueError as error:
+        raise Unreadable(f"A number can't be read: {str(error)[:60]}.") from None
     return joints, masses
+
+
+def joint_content(joint):
+    """(type, parent, child), and the numbers by their names."""
+    ends = (joint.find(role) for role in ("parent", "child"))
+    limit = joint.find("limit")
+    pair = [0.0, 0.0] if limit is None else [float(limit.get(key, 0)) for key in ("lower", "upper")]
+    return (joint.get("type"), *(None if end is None else end.get("link") for end in ends)), {
+        "xyz": three(joint, "origin", "xyz"),
+        "rpy": turn_of(three(joint, "origin", "rpy")),
+        "axis": three(joint, "axis", "xyz", "1 0 0"),
+        "limits": np.array(pair),
+    }
+
+
+def link_mass(link):
+    mass = link.find("inertial/mass")
+    return None if mass is None else float(mass.get("value"))
+
+
+TOLD = {
+    "xyz": "The xyz of {} is not right: {} m.",
+    "rpy": "The rpy of {} is not right.",
+    "axis": "The axis of {} has changed; it was right.",
+    "limits": "The limits of {} are not right: {} rad.",
+}
 
 
 def same_file(answer, expected, args):
     """Compare what two files say, in the order in which one would look."""
-    try:
-        (joints, masses), (right, right_masses) = content(answer), content(expected)
-    except ValueError as error:
-        return (
-            str(error)
-            if str(error)[:4] in ("The ", "Expe")
-            else f"A number can't be read: {str(error)[:60]}."
-        )
+    (joints, masses), (right, right_masses) = content(answer), content(expected)
     if set(joints) != set(right) or set(masses) != set(right_masses):
         return "Joints or links have got lost, or new names have come in."
-    for name, (kind, T, axis, pair) in right.items():
-        if joints[name][0] != kind:
+    for name, (kind, numbers) in right.items():
+        found_kind, found = joints[name]
+        if found_kind != kind:
             return f"Type, parent or child of {name} has changed; it was right."
-        if np.abs(joints[name][1][:3, 3] - T[:3, 3]).max() > 1e-6:
-            return f"The xyz of {name} is not right: {words(joints[name][1][:3, 3].round(4))} m."
-        if np.abs(joints[name][1][:3, :3] - T[:3, :3]).max() > 1e-6:
-            return f"The rpy of {name} is not right."
-        if np.abs(joints[name][2] - axis).max() > 1e-6:
-            return f"The axis of {name} has changed; it was right."
-        if np.abs(joints[name][3] - pair).max() > 1e-6:
-            return f"The limits of {name} are not right: {words(joints[name][3].round(4))} rad."
-    wrong = [
-        name
-        for name, mass in right_masses.items()
-        if (mass is None) != (masses[name] is None)
-        or mass is not None
-        and abs(masses[name] - mass) > 1e-6
-    ]
+        for what, values in numbers.items():
+            if not same(found[what], values):
+                return TOLD[what].format(name, words(found[what].round(4)))
+    wrong = [name for name, mass in right_masses.items() if not same(masses[name], mass)]
     return f"The mass of {wrong[0]} is not right." if wrong else None
+
+
+def same(found, right):
+    if found is None or right is None:
+        return found is right
+    return np.shape(found) == np.shape(right) and np.all(np.abs(np.subtract(found, right)) < 1e-6)
 
 
 MEND = Exercise(
@@ -419,43 +419,20 @@ def steiner(inertia, mass, xyz):
     return inertia + mass * (xyz @ xyz * np.eye(3) - np.outer(xyz, xyz))
 
 
-def two_parts(answer):
-    """(com, tensor) as float arrays, or None and what is wrong."""
-    if not isinstance(answer, list | tuple) or len(answer) != 2:
-        return None, "Expected two things: the centre of mass (3 numbers) and the tensor (3×3)."
-    try:
-        com, tensor = (np.asarray(part, float) for part in answer)
-    except (TypeError, ValueError):
-        return None, "Expected numbers only."
-    if com.shape != (3,) or tensor.shape != (3, 3):
-        return None, f"Expected the shapes (3,) and (3, 3), got {com.shape} and {tensor.shape}."
-    return (
-        ((com, tensor), None)
-        if np.isfinite(com).all() and np.isfinite(tensor).all()
-        else (None, "There is a NaN or an infinite number in it.")
-    )
-
-
 def same_inertia(answer, expected, args):
-    parts, problem = two_parts(answer)
-    if problem:
-        return problem
-    (com, tensor), (right_com, right) = parts, two_parts(expected)[0]
-    if np.abs(com - right_com).max() > 1e-8:
+    wanted = ("the centre of mass", (3,)), ("the tensor", (3, 3))
+    (com, tensor), (right_com, right) = parts(answer, *wanted), parts(expected, *wanted)
+    if not np.abs(com - right_com).max() < 1e-8:
         return (
             "The centre of mass is not right: where is the middle of the cylinder, in the link's"
             " frame?"
         )
     if np.abs(tensor - right).max() < 1e-9:
         return None
-    same = (
-        np.abs(np.linalg.eigvalsh((tensor + tensor.T) / 2) - np.linalg.eigvalsh(right)).max() < 1e-9
-    )
-    return (
-        "The three principal moments are right, but the tensor is turned the wrong way."
-        if same
-        else "The principal moments, which no turn can change, are not those of this cylinder."
-    )
+    moments, right_moments = (np.linalg.eigvalsh((I + I.T) / 2) for I in (tensor, right))
+    if np.abs(moments - right_moments).max() < 1e-9:
+        return "The three principal moments are right, but the tensor is turned the wrong way."
+    return "The principal moments, which no turn can change, are not those of this cylinder."
 
 
 INERTIA = Exercise(
@@ -549,7 +526,10 @@ KINDS = {  # principal moments, turned or not
 
 
 def rule_file(rng, kinds):
-    """A file with one link of each kind, as (name of the kind, turned?), names that tell nothing, and a link without inertia."""
+    """A file with one link of each kind, (name of the kind, turned?), and a link without inertia.
+
+    The links' names tell nothing.
+    """
     names = [f"part_{c}" for c in rng.permutation(list("abcdefgh"))]
     links = ['  <link name="base"/>']
     for name, (kind, turned) in zip(names, kinds):
@@ -618,28 +598,13 @@ def breaks(moments):
 impossible = named(lambda I: breaks(np.linalg.eigvalsh(I)))
 
 
-def same_names(answer, expected, args):
-    if not isinstance(answer, list | tuple) or not all(isinstance(name, str) for name in answer):
-        return "Expected a list of links' names."
-    missed, extra = sorted(set(expected) - set(answer)), sorted(set(answer) - set(expected))
-    if missed:
-        return f"Not found: {', '.join(missed)}."
-    return (
-        f"Named although they are possible: {', '.join(extra)}."
-        if extra
-        else "A name comes twice."
-        if len(answer) > len(expected)
-        else None
-    )
-
-
 RULE = Exercise(
     "impossible_inertias",
     points=2,
     seconds=2,
     cases=rule_files,
     truth=impossible,
-    compare=same_names,
+    compare=same_items("links' names", "Named although they are possible"),
     alternatives=[
         named(
             lambda I: (
@@ -718,7 +683,7 @@ RULE = Exercise(
 )
 
 
-# ---------------------------------------------------------------- 4. the axis at fault, from measured poses
+# ---------------------------------------------------------------- 4. the axis at fault
 
 NAMES = ("shoulder", "elbow", "wrist")
 SIX = np.vstack([np.eye(3), -np.eye(3)])
@@ -742,7 +707,10 @@ def three_joints(rpy, xyz, axes):
 
 
 def tcp_poses(text, q, axis_of=None):
-    """Poses (N, 4, 4) of tcp, the joints in the file's order; axis_of replaces an axis: (index, axis)."""
+    """Poses (N, 4, 4) of tcp, the joints in the file's order.
+
+    axis_of replaces an axis: (index of the joint, axis).
+    """
     T = np.tile(np.eye(4), (len(q), 1, 1))
     for i, joint in enumerate(ElementTree.fromstring(text).findall("joint")):
         axis = (
@@ -830,21 +798,12 @@ def by_search(text, q, poses):
 
 
 def same_axis(answer, expected, args):
-    if not isinstance(answer, list | tuple) or len(answer) != 2 or not isinstance(answer[0], str):
-        return "Expected two things: the joint's name and its right axis, three numbers."
-    try:
-        axis = np.asarray(answer[1], float)
-    except (TypeError, ValueError):
-        return "The axis should be three numbers."
-    if axis.shape != (3,) or not np.isfinite(axis).all():
-        return "The axis should be three numbers."
-    if answer[0] != expected[0]:
-        return f"It is not the {answer[0][:20]}."
-    return (
-        None
-        if np.abs(axis - np.asarray(expected[1], float)).max() < 2e-3
-        else f"It is the {expected[0]}, but its axis is not {words(axis.round(3))}."
-    )
+    name, axis = parts(answer, ("the joint's name", str), ("the axis", (3,)))
+    if name != expected[0]:
+        return f"It is not the {name[:20]}."
+    if np.abs(axis - np.asarray(expected[1], float)).max() < 2e-3:
+        return None
+    return f"It is the {name}, but its axis is not {words(axis.round(3))}."
 
 
 AXIS = Exercise(

@@ -1,14 +1,14 @@
 """The judge of homework 04: Jacobians, their frames, what they lose and what they cost.
 
-Twists and rows of J: linear first, then angular. Solutions stand here in the open: the marks hang on hidden
-cases, and the learning on you.
+Twists and rows of J: linear first, then angular. Solutions stand here in the open: the marks hang
+on hidden cases, and the learning on you.
 """
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from course_lib.arm import Arm
-from course_lib.check import Exercise, Mistake, close
+from course_lib.check import Exercise, Mistake, as_direction, close, parts
 from course_lib.kinematics import fk, jacobian
 
 PI = np.pi
@@ -195,7 +195,7 @@ BOOM = Exercise(
 )
 
 
-# ---------------------------------------------------------------- 2. which frame is this Jacobian in
+# ---------------------------------------------------------------- 2. which frame is it in
 
 
 FRAMES = ("world", "tool", "spatial")
@@ -203,7 +203,7 @@ DT = 1e-4
 
 
 def frame_cases(rng):
-    """Four of each frame, on arms with three to seven joints; first a case one can do in the head."""
+    """Four of each frame, on arms with three to seven joints; the first can be done in the head."""
     turntable = Arm("turntable", "standard", a=[0.4], alpha=[PI / 2], d=[0.2], theta=[0])
     cases = [frame_case(rng, turntable, np.zeros(1), np.ones(1), "spatial")]
     for frame in rng.permutation(FRAMES * 4):
@@ -217,7 +217,10 @@ def frame_cases(rng):
 
 
 def frame_case(rng, arm, q, qd, frame):
-    """J, qd, and the tool's pose before and after DT. Drawn again where two frames could be mixed up."""
+    """J, qd, and the tool's pose before and after DT.
+
+    Drawn again where two frames could be mixed up.
+    """
     while True:
         twists = np.array([jacobian(arm, q, f) @ qd for f in FRAMES])
         gaps = [np.linalg.norm(twists[i] - twists[j]) for i in range(3) for j in range(i)]
@@ -378,7 +381,10 @@ def stretched(u, e, f, q1, q2):
 
 
 def position_jacobian(u, e, f, q1, q2, q3):
-    """How joints 1 to 3 move the tip (3, 3): upper arm u, offset e straight on, forearm f down at q = 0."""
+    """How joints 1 to 3 move the tip (3, 3).
+
+    At q = 0 the upper arm u and the offset e lie straight on, the forearm f points down.
+    """
     arm = Arm(
         "elbow arm",
         "standard",
@@ -391,7 +397,7 @@ def position_jacobian(u, e, f, q1, q2, q3):
 
 
 def by_search(u, e, f, q1, q2):
-    """Two sweeps for the angle where the smallest singular value vanishes and the arm is long, then the SVD."""
+    """Sweeps for the angle where the arm is longest, then the SVD."""
     reach = lambda q3: np.hypot(
         u + e * np.cos(q3) + f * np.sin(q3), e * np.sin(q3) - f * np.cos(q3)
     )
@@ -404,24 +410,15 @@ def by_search(u, e, f, q1, q2):
 
 def same_stretch(answer, expected, args):
     """The angle up to full turns, the direction up to its sign."""
-    try:
-        q3, direction = answer
-        q3, direction = float(q3), np.asarray(direction, dtype=float)
-    except (TypeError, ValueError):
-        return "Expected two things: `return q3, direction`."
+    q3, direction = parts(answer, ("the angle q3", ()), ("the direction", (3,)))
     right, lost = float(expected[0]), np.asarray(expected[1], dtype=float)
-    if direction.shape != (3,):
-        return f"The direction should be three numbers; yours has the shape {direction.shape}."
-    if not np.isfinite(q3) or abs(np.angle(np.exp(1j * (q3 - right)))) > 1e-6:
+    if not abs(np.angle(np.exp(1j * (q3 - right)))) < 1e-6:
         return "At your q3 the arm is not stretched: shoulder, elbow and tip are not in one line."
-    if abs(np.linalg.norm(direction) - np.linalg.norm(lost)) > 1e-6:
-        return f"The direction should have length 1; yours has {np.linalg.norm(direction):.4g}."
+    as_direction(direction / np.linalg.norm(lost))
     # compared as a line, and not too sharply: who searches for q3 has found it to 1e-7 or so
-    return (
-        None
-        if np.linalg.norm(np.cross(direction, lost)) < 1e-5
-        else "Joint speeds do move the tip along your direction."
-    )
+    if np.linalg.norm(np.cross(direction, lost)) < 1e-5:
+        return None
+    return "Joint speeds do move the tip along your direction."
 
 
 def turned(direction):
@@ -546,7 +543,7 @@ def held(sign=-1, turn=lambda R: R.T, moment=lambda at, p, push: np.cross(at - p
 
 
 def by_power(J, T, push, at):
-    """Joint by joint: the power of the push on the point where it acts, when this joint alone moves."""
+    """Joint by joint: the power of the push where it acts, when this joint alone moves."""
     R, p = T[:3, :3], T[:3, 3]
     v, w = R @ J[:3], R @ J[3:]
     return [-float(push @ (v[:, i] + np.cross(w[:, i], at - p))) for i in range(J.shape[1])]
