@@ -1,7 +1,8 @@
 """`course.py check-urdf PATH… [--json]`: check URDF and xacro files on the command line and in CI.
 
-A folder stands for all *.urdf and *.xacro below it, without the folders whose names begin with a dot.
-Exit status: 0 nothing found, or notes only; 1 warnings; 2 errors, or a file that cannot be read.
+A folder stands for all *.urdf and *.xacro below it, without the folders whose names begin with a
+dot. Exit status: 0 nothing found, or notes only; 1 warnings; 2 errors, or a file that can't be
+read.
 """
 
 from __future__ import annotations
@@ -28,54 +29,53 @@ WORST = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the findings of each file and return the exit status."""
+    options = _options(arguments)
+    given = [path for word in options.paths for path in _matches(word)]
+    folders = {path: _files_below(path) for path in given if os.path.isdir(path)}
+    files = dict.fromkeys(file for path in given for file in folders.get(path) or [path])
+    if options.json:
+        found = {file: _findings(file) for file in files}
+        plain = {file: [asdict(finding) for finding in found[file]] for file in found}
+        print(json.dumps(plain, indent=2))
+    else:
+        found = _told_as_text(files, folders)
+    every = [finding for findings in found.values() for finding in findings]
+    return max((STATUS[finding.severity] for finding in every), default=0)
+
+
+def _options(arguments):
+    """What the command line asks for."""
     parser = argparse.ArgumentParser(
         prog="course.py check-urdf",
         description="Find faults in URDF and xacro files.",
         epilog="exit status: 0 nothing found or notes only, 1 warnings, 2 errors",
     )
-    parser.add_argument(
-        "paths",
-        nargs="+",
-        metavar="PATH",
-        help="a file, or a folder: all *.urdf and *.xacro below it",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object: {file: [findings]}"
-    )
-    options = parser.parse_args(arguments)
-    given = [path for word in options.paths for path in _matches(word)]
-    folders = {path: _files_below(path) for path in given if os.path.isdir(path)}
-    files = dict.fromkeys(
-        file for path in given for file in folders.get(path) or [path]
-    )  # each one once
-    if not options.json:
-        for folder, below in folders.items():
-            if below:
-                print(f"{folder}: {_count(len(below))} (*.urdf, *.xacro)")
+    path = "a file, or a folder: all *.urdf and *.xacro below it"
+    parser.add_argument("paths", nargs="+", metavar="PATH", help=path)
+    as_json = "print one JSON object: {file: [findings]}"
+    parser.add_argument("--json", action="store_true", help=as_json)
+    return parser.parse_args(arguments)
+
+
+def _told_as_text(files, folders):
+    """{file: findings}, each printed as soon as it is found, and what they sum up to."""
+    for folder, below in folders.items():
+        if below:
+            print(f"{folder}: {_count(len(below))} (*.urdf, *.xacro)")
     found = {}
     for file in files:
         found[file] = _findings(file)
-        if not options.json:
-            print(*found[file], f"{file}: {_summary(found[file])}", sep="\n")
-    if options.json:
-        print(
-            json.dumps(
-                {
-                    file: [asdict(finding) for finding in findings]
-                    for file, findings in found.items()
-                },
-                indent=2,
-            )
-        )
-    elif len(found) > 1:
+        print(*found[file], f"{file}: {_summary(found[file])}", sep="\n")
+    if len(found) > 1:
         print(_total(found.values()))
-    return max(
-        (STATUS[finding.severity] for findings in found.values() for finding in findings), default=0
-    )
+    return found
 
 
 def _matches(word):
-    """The paths a word of the command line stands for: shells on Windows leave * and ? to the program."""
+    """The paths that a word of the command line stands for.
+
+    Shells on Windows leave * and ? to the program.
+    """
     if os.path.lexists(word) or not set("*?") & set(word):
         return [word]
     return sorted(glob.glob(word, recursive=True)) or [word]

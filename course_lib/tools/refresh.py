@@ -21,6 +21,7 @@ import struct
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from queue import Empty
 
@@ -34,6 +35,7 @@ from jupyter_client.channels import AsyncZMQSocketChannel
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
 from traitlets import Type
 
 from course_lib.tools import pages
@@ -68,7 +70,7 @@ class CellProblem(RuntimeError):
 # --- which notebooks -------------------------------------------------------------------------
 
 
-def find_lessons(names=(), folder=NOTEBOOKS):
+def find_lessons(names: Sequence[str] = (), folder: str | Path = NOTEBOOKS) -> list[Path]:
     """Return the paths of the lessons in `names`: a number ("02"), a name or a path.
 
     Without names: all lessons `NN_topic.ipynb` of `folder`, in order.
@@ -122,7 +124,7 @@ class _KernelManager(AsyncKernelManager):
         return KernelSpecManager(kernel_dirs=[])
 
 
-def execute(notebook, folder, seconds=CELL_SECONDS):
+def execute(notebook: NotebookNode, folder: str | Path, seconds: float = CELL_SECONDS) -> None:
     """Run all cells of `notebook` in place, in a fresh kernel with working directory `folder`.
 
     seconds: time limit per cell [s]. Raises CellProblem.
@@ -167,7 +169,7 @@ def _last_line(error):
 # --- store -----------------------------------------------------------------------------------
 
 
-def normalise(notebook):
+def normalise(notebook: NotebookNode) -> NotebookNode:
     """Remove from `notebook`, in place, what differs between two runs of the same cells."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
@@ -233,7 +235,7 @@ def _plain_png(text):
     return base64.b64encode(b"".join(chunks)).decode("ascii")
 
 
-def dumps(notebook):
+def dumps(notebook: NotebookNode) -> str:
     """Return the text of the stored file: nbformat's own layout, one newline at the end."""
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT).rstrip("\n") + "\n"
 
@@ -252,7 +254,7 @@ def _replace_file(path, text):
         raise
 
 
-def refresh(path, seconds=CELL_SECONDS, write=True):
+def refresh(path: str | Path, seconds: float | None = CELL_SECONDS, write: bool = True) -> bool:
     """Re-execute the notebook at `path` and store it. Return whether its bytes changed.
 
     seconds: time limit per cell [s], None runs nothing; write=False leaves the file alone.
@@ -280,7 +282,8 @@ def refresh(path, seconds=CELL_SECONDS, write=True):
 # --- command line ----------------------------------------------------------------------------
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
+    """Refresh the lessons that the command line names; return the exit status."""
     parser = argparse.ArgumentParser(prog="course.py refresh", description=__doc__.split("\n")[0])
     parser.add_argument("lesson", nargs="*", help="number, name or path; default: all lessons")
     parser.add_argument("--check", action="store_true", help="say what would change, write nothing")

@@ -10,12 +10,15 @@ from pathlib import Path
 import numpy as np
 
 
-def effect(good, faulty, tip="tcp", samples=500) -> tuple[float, float, float]:
-    """Largest difference of the tool's position [mm], its direction [degrees] and a joint's gravity torque [N m].
+def effect(
+    good: str | Path, faulty: str | Path, tip: str = "tcp", samples: int = 500
+) -> tuple[float, float, float]:
+    """Largest difference of the tool's position [mm], its direction [degrees], a torque [N m].
 
-    For a prismatic joint the last one is a force [N]. Over random postures within +-2 rad (m). Joints are matched by
-    name; one that the faulty model no longer has counts as not moving. `ValueError` with Pinocchio's own words when it
-    refuses the faulty file, or if one of the two has no link `tip`.
+    The torque is a joint's gravity torque; for a prismatic joint it is a force [N]. Over random
+    postures within +-2 rad (m). Joints are matched by name; one that the faulty model no longer
+    has counts as not moving. `ValueError` with Pinocchio's own words when it refuses the faulty
+    file, or if one of the two has no link `tip`.
     """
     import pinocchio as pin
 

@@ -1,4 +1,4 @@
-"""`course.py refresh`: same input, same bytes; a cell that fails or stalls is named; nothing half-written."""
+"""`course.py refresh`: same input, same bytes; a bad cell is named; nothing is half-written."""
 
 import base64
 import io
