@@ -183,3 +183,51 @@ def test_about_is_for_readers_and_solid_cylinders_for_bodies(tmp_path):
     assert arm.inertia[0, 0, 0] == pytest.approx(2 * 0.05**2 / 2, rel=1e-12)
     for no in (False, None):
         assert load_arm(written(tmp_path, joints=joints, solid_cylinders=no)).com is None
+
+
+# ------------------------------------------------ the table, as a file meets it
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("q_min", -np.pi),
+        ("q_max", np.pi),
+        ("qd_max", np.inf),
+        ("qdd_max", np.inf),
+        ("radius", 0.03),
+        *[(unknown, None) for unknown in ("mass", "com", "inertia", "tau_max")],
+    ],
+)
+def test_what_a_file_leaves_out_has_a_default_or_is_unknown(tmp_path, name, value):
+    found = getattr(load_arm(written(tmp_path)), name)
+    assert found is None if value is None else found.tolist() == [value, value]
+
+
+@pytest.mark.parametrize("field", JOINT_FIELDS, ids=lambda field: field.name)
+def test_only_limits_may_be_infinite(tmp_path, field):
+    """ ".inf" in YAML."""
+    value = np.broadcast_to(-np.inf if field.name == "q_min" else np.inf, field.shape).tolist()
+    path = written(tmp_path, **one(**{field.name: value}))
+    if field.name in ("q_min", "q_max", "qd_max", "qdd_max"):
+        assert getattr(load_arm(path), field.name).tolist() == [value]
+    else:
+        with pytest.raises(
+            ValueError, match=rf"^arm\.yml: {field.name}\[.*\]: inf, expected finite"
+        ):
+            load_arm(path)
+
+
+SCALARS = [field for field in JOINT_FIELDS if not field.shape]
+
+
+@pytest.mark.parametrize("field", SCALARS, ids=lambda field: field.name)
+def test_only_limits_of_rate_sizes_and_masses_must_be_positive(tmp_path, field):
+    path = written(tmp_path, **one(**{field.name: -0.5}))
+    if field.name in ("qd_max", "qdd_max", "radius", "mass", "tau_max"):
+        with pytest.raises(
+            ValueError, match=rf"^arm\.yml: {field.name}\[0\]: -0.5, expected a pos"
+        ):
+            load_arm(path)
+    else:
+        assert getattr(load_arm(path), field.name).tolist() == [-0.5]

@@ -1,4 +1,4 @@
-"""`check_urdf`: it finds each fault, nothing in sound files, and survives any file; what a fault costs; the command."""
+"""`check_urdf`: it finds each fault, nothing in sound files, and survives any file; the command."""
 
 import difflib
 import json
@@ -384,7 +384,7 @@ def test_each_fault_is_told_by_rule_severity_and_element(text, rule, severity, w
 
 
 def test_a_copied_inertia_that_fits_no_cylinder(tmp_path):
-    """VALUES: .01 .01 .005 keeps the triangle inequality and is still impossible inside r = .04, l = .25 with 1.5 kg."""
+    """It keeps the triangle inequality, and is impossible for 1.5 kg inside r = .04, l = .25."""
     text = to_urdf(
         Arm(
             "rod",
@@ -489,7 +489,7 @@ def test_wrong_meshes(tmp_path):
 
 @pytest.mark.parametrize("method", ["read_bytes", "stat", "is_dir", "read_text"])
 def test_files_around_that_may_not_be_read_are_no_crash(method, tmp_path, monkeypatch):
-    """A mesh, or the package.xml of its package: whoever may not read it is told nothing about its size."""
+    """A mesh, or the package.xml of its package: nothing is then said about its size."""
     right = getattr(Path, method)
 
     def refuse(path, *args, **keywords):
@@ -516,7 +516,7 @@ def test_files_around_that_may_not_be_read_are_no_crash(method, tmp_path, monkey
 
 
 def test_the_functions_of_the_table_are_named_after_their_rules():
-    """All but the five of the reading, which have no function of their own and are found while the file is read."""
+    """All but the five that are found while the file is read, without a function of their own."""
     other = {name for name, row in RULES.items() if row.test.__name__ != name}
     assert other == {"unreadable", "malformed-xml", "entity", "too-large", "xacro"}
 
@@ -700,7 +700,7 @@ def test_a_xacro_file_that_never_ends_is_stopped(tmp_path):
     assert finding.rule == "xacro" and "not expanded within" in finding.message
 
 
-# ---------------------------------------------------------------- real arms: every finding has been looked at
+# ---------------------------------------------------------------- real arms, each finding seen
 
 LOOKED_AT = [  # files, rule, number of findings, why each of them is right
     ("mujoco/testdata/model.urdf", None, 0, "one link, nothing wrong with it"),
@@ -822,7 +822,7 @@ def shipped_files():
 
 
 def expected(name):
-    """{rule: count} by the table; the lines on *_macro.xacro and the like name their files alone."""
+    """{rule: count} by the table; lines on *_macro.xacro and the like name their files alone."""
     rows = [
         (pattern, rule, count) for pattern, rule, count, _ in LOOKED_AT if fnmatch(name, pattern)
     ]
@@ -845,7 +845,7 @@ def test_there_are_dozens_of_real_files():
     assert len(shipped_files()) > 60
 
 
-# ---------------------------------------------------------------- fuzzing: mutated files, real and our own
+# ---------------------------------------------------------------- fuzzing: mutated files
 
 TOKENS = [
     "",
@@ -984,9 +984,9 @@ def test_the_command_prints_the_path_as_it_was_given(tmp_path, monkeypatch, caps
     (tmp_path / "arms").mkdir()
     file = written(tmp_path / "arms", "<robot>")
     monkeypatch.chdir(tmp_path)
-    for given in ("arms/robot.urdf", "./arms/../arms/robot.urdf", str(file)):
-        assert command.main([given]) == 2 and capsys.readouterr().out.startswith(
-            f"{given}:1: error [malformed-xml]"
+    for name in ("arms/robot.urdf", "./arms/../arms/robot.urdf", str(file)):
+        assert command.main([name]) == 2 and capsys.readouterr().out.startswith(
+            f"{name}:1: error [malformed-xml]"
         )
     assert str(check_urdf(file)[0]).startswith("robot.urdf:1: ")
 
@@ -1056,14 +1056,14 @@ def test_the_command_expands_patterns_that_no_shell_expanded(tmp_path, capsys):
 
 
 def test_the_command_tells_the_truth_where_there_is_nothing_to_check(tmp_path, capsys):
-    for given, sentence in (
+    for name, sentence in (
         (tmp_path, "no *.urdf or *.xacro in this folder or below it"),
         (tmp_path / "gone.urdf", "there is no such file"),
         (tmp_path / "*.urdf", "no file fits this pattern"),
     ):
-        assert command.main([str(given)]) == 2
+        assert command.main([str(name)]) == 2
         assert capsys.readouterr().out.startswith(
-            f"{given}: error [unreadable] file: {sentence}\n    fix: check the path\n"
+            f"{name}: error [unreadable] file: {sentence}\n    fix: check the path\n"
         )
 
 
