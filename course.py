@@ -38,8 +38,8 @@ from course_lib.tools import environment
 from course_lib.tools import lab as front
 from course_lib.tools.environment import Trouble, python_for, run, say
 
-# Subcommand -> (extras it needs, what it is for). Each of these runs course_lib.tools.<name>;
-# `lab` and `test` have functions of their own below.
+# Subcommand -> (extras it needs, what it is for). Each of these runs course_lib.tools.<name> or
+# what MODULES says; `lab` and `test` have functions of their own below.
 TOOLS = {
     "refresh": ([], "run lessons again and store their outputs"),
     "new": ([], "write the stubs of a new lesson"),
@@ -47,6 +47,7 @@ TOOLS = {
     "check-urdf": ([], "find the faults in URDF files"),
     "bench": (["homework", "test"], "measure speed side by side with other libraries"),
 }
+MODULES = {"homework": "grading.command"}
 # What follows one of these is its value, no path.
 PYTEST_VALUES = "-k -m -p -c -o -n -r -W --ignore --deselect --rootdir --basetemp --confcutdir"
 PYTEST_VALUES = {*PYTEST_VALUES.split(), "--junitxml", "--junit-xml"}
@@ -136,7 +137,7 @@ def from_root(word, before):
 
 def tool(name):
     """Return the function of the subcommand `name` of TOOLS."""
-    module = "course_lib.tools." + name.replace("-", "_")
+    module = "course_lib.tools." + MODULES.get(name, name.replace("-", "_"))
 
     def run_tool(arguments, here):
         return run([python_for(TOOLS[name][0], here), "-P", "-m", module, *arguments], here)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from support.complaints import complaints
 
-from course_lib.tools import homework as tool
-from course_lib.tools.grading import NOT_GRADED, grade_id, load_homework, source_of
+from course_lib.tools.grading import command as tool
+from course_lib.tools.grading.marking import NOT_GRADED, grade_id, load_homework, source_of
 
 GIVEN = {"robot = ElementTree.fromstring(text)"}  # of solutions, but the task shows it too
 HOMEWORK = [load_homework(folder) for folder in sorted(tool.SOURCES.glob("hw*"))]

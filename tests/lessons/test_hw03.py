@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from course_lib.tools import homework as tool
-from course_lib.tools.grading import load_homework, mark, read_submission
+from course_lib.tools.grading import command as tool
+from course_lib.tools.grading.marking import load_homework, mark, read_submission
 from course_lib.urdf_check import check_urdf
 
 HW03 = load_homework(tool.SOURCES / "hw03_urdf")

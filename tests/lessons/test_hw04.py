@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from course_lib.engines import pinocchio_fk, pinocchio_model
-from course_lib.tools import homework as tool
-from course_lib.tools.grading import load_homework
+from course_lib.tools.grading import command as tool
+from course_lib.tools.grading.marking import load_homework
 
 HW04 = load_homework(tool.SOURCES / "hw04_jacobians")
 BY_NAME = {e.name: e for e in HW04.exercises}

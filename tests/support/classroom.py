@@ -4,8 +4,8 @@ import copy
 import json
 from pathlib import Path
 
-from course_lib.tools.grading import grade_id, load_homework
-from course_lib.tools.homework import SOURCES
+from course_lib.tools.grading.command import SOURCES
+from course_lib.tools.grading.marking import grade_id, load_homework
 
 HW02 = load_homework(SOURCES / "hw02_dh")
 POINTS = {e.name: e.points for e in HW02.exercises}

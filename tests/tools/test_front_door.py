@@ -113,7 +113,8 @@ def test_extras_and_modules_of_all_subcommands_exist(course):
     extras = environment.read_project(ROOT)["optional-dependencies"]
     for name, (wanted, _) in course.TOOLS.items():
         assert set(wanted) <= set(extras)
-        assert importlib.util.find_spec(f"course_lib.tools.{name.replace('-', '_')}"), name
+        module = course.MODULES.get(name, name.replace("-", "_"))
+        assert importlib.util.find_spec(f"course_lib.tools.{module}"), name
 
 
 def test_troubles_end_with_one_sentence_and_status_1(course, monkeypatch, capsys):
@@ -320,7 +321,7 @@ def test_tools_run_in_the_users_folder(course, commands):
     )
     assert course.main(["homework", "list"]) == 7
     assert commands[1] == (
-        ["PYTHON", "-P", "-m", "course_lib.tools.homework", "list"],
+        ["PYTHON", "-P", "-m", "course_lib.tools.grading.command", "list"],
         ["homework"],
         None,
     )

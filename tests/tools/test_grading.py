@@ -17,10 +17,10 @@ import pytest
 from support.classroom import HW02, POINTS, code_cell, hand_in, notebook_with
 
 from course_lib.check import PROJECT, Exercise, Mistake, show
-from course_lib.tools import homework as tool
-from course_lib.tools.feedback import feedback_page
-from course_lib.tools.grading import Submission, hidden_rng, mark, read_submission
-from course_lib.tools.learner_process import Cell, Learner, Limits, Lost, RemoteFunction
+from course_lib.tools.grading import command as tool
+from course_lib.tools.grading.feedback import feedback_page
+from course_lib.tools.grading.learner_process import Cell, Learner, Limits, Lost, RemoteFunction
+from course_lib.tools.grading.marking import Submission, hidden_rng, mark, read_submission
 
 SHORT = Limits(cell=2.5, call=1.0, memory=1_500_000_000)
 SECRET = b"0" * 64
@@ -561,7 +561,7 @@ def test_replies_are_data_of_known_kinds_only():
     ],
 )
 def test_forged_replies_are_garbage(value):
-    from course_lib.tools.learner_process import value_of
+    from course_lib.tools.grading.learner_process import value_of
 
     with pytest.raises(Lost, match="garbage"):
         value_of({"value": value})

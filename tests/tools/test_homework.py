@@ -13,7 +13,7 @@ import roboticstoolbox as rtb
 from support.classroom import HW02, hand_in, notebook_with
 
 from course_lib.check import PROJECT, check
-from course_lib.tools import homework as tool
+from course_lib.tools.grading import command as tool
 
 BY_NAME = {e.name: e for e in HW02.exercises}
 

@@ -1,7 +1,7 @@
 """What does a student get back?  One HTML page, and for nbgrader's forms a copy of the notebook.
 
-Everything that comes from a submission is escaped text on both: no script, no stored output, no markup of
-the learner's is passed on.
+Everything that comes from a submission is escaped text on both: no script, no stored output, no
+markup of the learner's is passed on.
 
 Public names: `feedback_page`, `graded_notebook`.
 """
@@ -11,7 +11,7 @@ import html
 import json
 
 from course_lib.check import message_html
-from course_lib.tools.grading import Homework, Mark, Submission, check_id, grade_id
+from course_lib.tools.grading.marking import Homework, Mark, Submission, check_id, grade_id
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -20,7 +20,8 @@ PAGE = """<!DOCTYPE html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{title}: {student}</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; }}
+body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
 table {{ border-collapse: collapse; margin: 1rem 0; }}
 td, th {{ padding: .3rem 1rem .3rem 0; border-bottom: 1px solid #ddd; text-align: left; }}
 pre {{ background: #f6f6f6; padding: .8rem; overflow: auto; font-size: 14px; }}
@@ -89,7 +90,7 @@ def _code(submission, exercise):
 def graded_notebook(homework: Homework, submission: Submission, marks: list[Mark]) -> str:
     """Our notebook with the learner's code in its places and our messages as outputs, as JSON.
 
-    Built from the source, so that no text, output or metadata of the submission gets into it but code.
+    Built from the source, so that nothing of the submission gets into it but code.
     """
     messages = {check_id(mark.exercise): mark for mark in marks}
     solutions = {cell.solves: cell.source for cell in submission.cells if cell.solves}

@@ -1,7 +1,7 @@
 """The learner's side of grading: runs the cells of one notebook and answers calls to its functions.
 
-`learner_process` starts this file as a process of its own; nothing imports it. It gets inputs and gives
-back plain data. It holds no judge, no hidden case before its turn, and no mark.
+`learner_process` starts this file as a process of its own; nothing imports it. It gets inputs and
+gives back plain data. It holds no judge, no hidden case before its turn, and no mark.
 """
 
 import base64

@@ -1,8 +1,8 @@
-"""How can we ask a learner's function for its answers without trusting it?  In a process of its own.
+"""How can we ask a learner's function without trusting it?  In a process of its own.
 
-The process gets the notebook's cells and the inputs, and returns plain data over a private pipe. Each
-request carries a fresh random number that its reply must repeat. Nothing else the process does (prints,
-patches, exit codes) is looked at. What takes too long, dies, or answers garbage is `Lost`.
+The process gets the notebook's cells and the inputs, and returns plain data over a private pipe.
+Each request carries a fresh random number that its reply must repeat. Nothing else the process does
+(prints, patches, exit codes) is looked at. What takes too long, dies, or answers garbage is `Lost`.
 
 Public names: `Cell`, `Limits`, `Learner`, `RemoteFunction`, `Lost`.
 """
@@ -48,8 +48,8 @@ class Lost(AnswerFailed):
 class Cell:
     """A code cell of a submission.
 
-    solves: the exercise whose solution it holds; answers: the exercise whose answer is to be kept here,
-    and the source is not run (a check cell).
+    solves: the exercise whose solution it holds; answers: the exercise whose answer is to be kept
+    here, and the source is not run (a check cell).
     """
 
     name: str
@@ -60,8 +60,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one learner may use: seconds for start, cell and call [s]; memory and reply size [bytes].
+    """What one learner may use.
 
+    Time for start, cell and call [s]; memory and size of a reply [bytes]; cells that may be fatal.
     A call never gets more than `call`, and the calls of one judgement together 4 times that of one.
     """
 
@@ -76,8 +77,8 @@ class Limits:
 class Learner:
     """A process that has run `cells`; a context manager that ends the process and all it started.
 
-    `errors` maps the number of a cell to what went wrong in it. A cell that kills or stalls the process
-    is left out when the process is started again, so it costs only those exercises that need it.
+    `errors` maps the number of a cell to what went wrong in it. A cell that kills or stalls the
+    process is left out when it is started again, so it costs only the exercises that need it.
     """
 
     def __init__(self, cells: Sequence[Cell], limits: Limits = Limits()):
@@ -250,7 +251,7 @@ def _kill_group(process):
 
 
 def _environment(folder):
-    """A small environment: no variable of the instructor's but those that programs need to start."""
+    """A small environment: of the instructor's variables only what programs need to start."""
     keep = (
         "PATH",
         "SYSTEMROOT",
@@ -271,7 +272,7 @@ def _environment(folder):
 
 
 class RemoteFunction:
-    """The learner's function `name`, callable like any other. Raises AnswerFailed where it gives no value."""
+    """The learner's function `name`, to be called; AnswerFailed where it gives no value."""
 
     def __init__(self, learner: Learner, name: str, seconds: float):
         self.learner, self.name = learner, name
@@ -292,7 +293,7 @@ class RemoteFunction:
 
 
 def value_of(reply: dict):
-    """The plain data in a reply. Raises AnswerFailed, NotImplementedError (a stub) or Lost (garbage)."""
+    """The plain data in a reply; AnswerFailed, NotImplementedError (a stub) or Lost (garbage)."""
     if reply.get("empty"):
         raise NotImplementedError
     if "failed" in reply:
@@ -304,7 +305,7 @@ def value_of(reply: dict):
 
 
 def _decode(value):
-    """Back from JSON to plain data; anything that `learner_child.encode` would not write is an error."""
+    """Back from JSON to plain data; what `learner_child.encode` would not write is an error."""
     if isinstance(value, list):
         return [_decode(v) for v in value]
     if not isinstance(value, dict):

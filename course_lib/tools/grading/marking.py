@@ -1,11 +1,13 @@
 """What is this submission worth?  The judge asks, the learner's process answers, the judge decides.
 
-An exercise is first judged on the open cases, which the learner has seen too, then on hidden ones drawn
-from the class's secret and the name of the student's folder. A pass rests on returned data alone, so it
-is fair in whatever process it happens. A failure may be another exercise's fault (a patched library, a
-dying thread), so a failed exercise is judged once more in a fresh process without the others' solutions.
+An exercise is first judged on the open cases, which the learner has seen too, then on hidden ones
+drawn from the class's secret and the name of the student's folder. A pass rests on returned data
+alone, so it is fair in whatever process it happens. A failure may be another exercise's fault (a
+patched library, a dying thread), so a failed exercise is judged once more in a fresh process
+without the others' solutions.
 
-Public names: `Homework`, `load_homework`, `Submission`, `read_submission`, `Mark`, `mark`, `hidden_rng`.
+Public names: `Homework`, `load_homework`, `Submission`, `read_submission`, `Mark`, `mark`,
+`hidden_rng`, `HomeworkError`.
 """
 
 import builtins
@@ -18,10 +20,14 @@ from pathlib import Path
 import numpy as np
 
 from course_lib.check import AnswerFailed, CheckResult, Exercise, load_exercises
-from course_lib.tools.learner_process import Cell, Learner, Limits, RemoteFunction, value_of
+from course_lib.tools.grading.learner_process import Cell, Learner, Limits, RemoteFunction, value_of
 
 NOT_GRADED = "not-graded"  # tag of a source cell that only draws or prints
 LARGEST = 20_000_000  # of a submitted file [bytes]
+
+
+class HomeworkError(Exception):
+    """Something the instructor must put right; the text says what and how."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +168,7 @@ def _code_cells(cells, homework):
 
 @dataclass(frozen=True)
 class Mark:
-    """The marks of one exercise, the message for the learner, and in a word or two what happened."""
+    """The marks of one exercise, the message for the learner, and in a few words what happened."""
 
     exercise: str
     points: float

@@ -8,44 +8,39 @@ Everything of a class lies in classroom/, in nbgrader's folders, ignored by git:
     secret                               what the hidden cases are drawn from; made once, keep it
     earlier/                             files that a later run replaced
 
-Nothing in classroom/ is ever deleted. Marks come from the judge beside each source notebook, asked by
-`grading`; nbgrader's own tools (export, formgrader) read them from the grade book.
+Nothing in classroom/ is ever deleted. Marks come from the judge beside each source notebook, asked
+by `marking`; nbgrader's own tools (export, formgrader) read them from the grade book.
 """
 
 import argparse
-import contextlib
-import json
 import os
 import secrets
 import shlex
 import shutil
-import sqlite3
 import sys
-import sysconfig
 import time
-import warnings
 from pathlib import Path
 
 from course_lib.check import PROJECT
-from course_lib.tools.feedback import feedback_page, graded_notebook, number
-from course_lib.tools.grading import (
+from course_lib.tools.grading.feedback import feedback_page, graded_notebook, number
+from course_lib.tools.grading.gradebook import refuse_broken_gradebook, write_gradebook
+from course_lib.tools.grading.learner_process import Limits
+from course_lib.tools.grading.marking import (
     Homework,
+    HomeworkError,
     Mark,
     Submission,
-    check_id,
-    grade_id,
     hidden_rng,
     load_homework,
     mark,
     read_submission,
-    source_of,
 )
-from course_lib.tools.learner_process import Limits
 
 SOURCES = PROJECT / "notebooks" / "homework"
 CLASSROOM = PROJECT / "classroom"
 STUB = "# YOUR CODE HERE\n..."
-CONFIG = """# Lets nbgrader's own tools (nbgrader export, formgrader) find this class. Start them in this folder.
+CONFIG = """# Lets nbgrader's own tools (nbgrader export, formgrader) find this class.
+# Start them in this folder.
 import os
 
 c = get_config()
@@ -56,38 +51,9 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedb
 """
 
 
-class HomeworkError(Exception):
-    """Something the instructor must put right; the text says what and how."""
-
-
 def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
-    """Run one command and return its exit status: 0 done, 1 something needs a look, 2 could not start."""
-    parser = argparse.ArgumentParser(
-        prog="course.py homework", description="Release and grade homework."
-    )
-    parser.add_argument(
-        "--classroom",
-        type=Path,
-        default=CLASSROOM,
-        help="folder of the class (default: classroom/)",
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="show all homework and where the class stands")
-    for command, text in (
-        ("release", "make the learners' version"),
-        ("grade", "grade what lies in submitted/"),
-    ):
-        commands.add_parser(command, help=text).add_argument(
-            "homework", nargs="*", help="as in hw02 (default: all)"
-        )
-    for command in (
-        commands.choices.values()
-    ):  # also after the command; absent there, the one before it counts
-        command.add_argument(
-            "--classroom", type=Path, default=argparse.SUPPRESS, help="folder of the class"
-        )
-    options = parser.parse_args(arguments)
-    options.classroom = options.classroom.resolve()
+    """Run one command; returns its exit status: 0 done, 1 something needs a look, 2 no start."""
+    options = read_arguments(arguments)
     try:
         if options.command == "list":
             return list_homework(options.classroom)
@@ -106,8 +72,38 @@ def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
         return 2
 
 
+def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """The command, the homework it is for, and the class's folder."""
+    parser = argparse.ArgumentParser(
+        prog="course.py homework", description="Release and grade homework."
+    )
+    parser.add_argument(
+        "--classroom",
+        type=Path,
+        default=CLASSROOM,
+        help="folder of the class (default: classroom/)",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="show all homework and where the class stands")
+    for command, text in (
+        ("release", "make the learners' version"),
+        ("grade", "grade what lies in submitted/"),
+    ):
+        commands.add_parser(command, help=text).add_argument(
+            "homework", nargs="*", help="as in hw02 (default: all)"
+        )
+    for command in commands.choices.values():
+        # also after the command; absent there, the one before it counts
+        command.add_argument(
+            "--classroom", type=Path, default=argparse.SUPPRESS, help="folder of the class"
+        )
+    options = parser.parse_args(arguments)
+    options.classroom = options.classroom.resolve()
+    return options
+
+
 def choose(names: list[str]) -> list[Homework]:
-    """The homework called `names` ("hw02_dh", "hw02", "HW02", "02" or "2"); all where none is named."""
+    """The homework called `names` ("hw02_dh", "hw02", "02" or "2"); all where none is named."""
     folders = sorted(path.parent for path in SOURCES.glob("hw[0-9][0-9]_*/judge.py"))
     names = [f"hw{int(name):02d}" if name.isdecimal() else name.lower() for name in names]
     unknown = [name for name in names if not any(name in (f.name, f.name[:4]) for f in folders)]
@@ -198,7 +194,7 @@ def learners_version(homework: Homework) -> str:
 
 
 def store(path: Path, text: str, classroom: Path) -> str:
-    """Write a file below `classroom`; one with another content is kept in earlier/. Says what was done."""
+    """Write a file below `classroom` and say what was done; another one is kept in earlier/."""
     done = f"wrote {path}"
     if path.exists():
         if path.read_bytes() == text.encode():
@@ -292,28 +288,13 @@ def misplaced(classroom: Path) -> list[str]:
 
 
 def _right_place(path, known):
-    """Where the notebook at `path` (from the class's folder) belongs, as far as its own names tell."""
+    """Where the notebook at `path` (from the class's folder) belongs, as far as names tell."""
     student = path.parts[1] if len(path.parts) > 2 and path.parts[1] not in known else "<student>"
     name = next(
         (k for part in reversed(path.parts) for k in known if part.casefold().startswith(k[:4])),
         "<homework>",
     )
     return f"submitted/{student}/{name}/{name}.ipynb"
-
-
-def refuse_broken_gradebook(classroom: Path) -> None:
-    """Raise HomeworkError where the grade book is no database, before any time is spent on marking."""
-    path = classroom / "gradebook.db"
-    if not path.exists():
-        return
-    try:
-        with contextlib.closing(sqlite3.connect(path)) as book:
-            book.execute("select count(*) from sqlite_master").fetchone()
-    except sqlite3.Error as error:
-        raise HomeworkError(
-            f"the grade book {path} can't be read ({error}). Move it aside and grade again: that"
-            " makes a new one, without what was entered there by hand"
-        ) from None
 
 
 def warn_of_lost_secret(classroom: Path) -> None:
@@ -404,100 +385,6 @@ def write_results(results: list[tuple[Homework, Submission, list[Mark]]], classr
             if "the one before" in done:
                 print(done)
     write_gradebook(results, classroom)
-
-
-def write_gradebook(results, classroom):
-    """Put marks and messages into nbgrader's grade book; what a person entered there stays."""
-    from nbgrader.api import Gradebook
-    from sqlalchemy.exc import SQLAlchemyError
-
-    os.environ["PATH"] = (
-        sysconfig.get_path("scripts") + os.pathsep + os.environ.get("PATH", "")
-    )  # nbgrader calls `alembic`
-    path = classroom / "gradebook.db"
-    try:
-        with Gradebook(f"sqlite:///{path.as_posix()}", "robot_arms") as book, one_transaction(book):
-            for homework in {id(h): h for h, _, _ in results}.values():
-                register(book, homework)
-            for homework, submission, marks in results:
-                record(book, homework, submission, marks)
-    except SQLAlchemyError as error:  # locked, or made by something else than nbgrader
-        reason = str(getattr(error, "orig", error))
-        raise HomeworkError(
-            f"the grade book {path} took no marks ({reason}). Close what else uses it, or move it"
-            " aside, and grade again"
-        ) from None
-
-
-@contextlib.contextmanager
-def one_transaction(book):
-    """Write all that follows at once, or nothing of it; nbgrader alone would commit after every entry."""
-    commit, book.db.commit = book.db.commit, book.db.flush
-    try:
-        yield
-        commit()
-    except BaseException:
-        book.db.rollback()
-        raise
-
-
-def register(book, homework: Homework) -> None:
-    """Tell the grade book of a homework's cells."""
-    name, kernel = homework.name, json.dumps(homework.notebook["metadata"].get("kernelspec", {}))
-    book.update_or_create_assignment(name)
-    book.update_or_create_notebook(name, name, kernelspec=kernel)
-    for exercise in homework.exercises:
-        book.update_or_create_solution_cell(exercise.name, name, name)
-        book.update_or_create_grade_cell(
-            check_id(exercise.name), name, name, max_score=exercise.points, cell_type="code"
-        )
-    for cell in homework.notebook["cells"]:
-        if grade_id(cell):
-            locked = not cell["metadata"]["nbgrader"].get("solution", False)
-            book.update_or_create_source_cell(
-                grade_id(cell),
-                name,
-                name,
-                cell_type=cell["cell_type"],
-                locked=locked,
-                source=source_of(cell),
-            )
-
-
-def record(book, homework: Homework, submission: Submission, marks: list[Mark]) -> None:
-    """Write one student's marks and messages."""
-    name, student = homework.name, submission.student
-    book.update_or_create_student(student)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # SQLAlchemy's, about how nbgrader adds a submission
-        book.update_or_create_submission(name, student)
-    for mark_ in marks:
-        grade_, comment = _entries(book, name, student, mark_.exercise)
-        grade_.auto_score, grade_.needs_manual_grade = float(mark_.points), False
-        comment.auto_comment = defused(mark_.message)
-
-
-def _entries(book, name, student, exercise):
-    """A grade and a comment of the grade book, made where the homework got new exercises since."""
-    from nbgrader.api import Comment, Grade, MissingEntry
-
-    submitted = book.find_submission_notebook(name, name, student)
-    try:
-        grade_ = book.find_grade(check_id(exercise), name, name, student)
-        comment = book.find_comment(exercise, name, name, student)
-    except MissingEntry:
-        grade_ = Grade(
-            cell_id=book.find_grade_cell(check_id(exercise), name, name).id, notebook=submitted
-        )
-        comment = Comment(
-            cell_id=book.find_solution_cell(exercise, name, name).id, notebook=submitted
-        )
-    return grade_, comment
-
-
-def defused(text: str) -> str:
-    """A text that nbgrader's feedback, which takes comments as Markdown with HTML, can't run."""
-    return text.replace("<", "‹").replace(">", "›").replace("](", "] (")
 
 
 if __name__ == "__main__":
