@@ -252,6 +252,28 @@ def test_solid_cylinders_have_the_inertia_that_pinocchio_gives_them():
     assert np.allclose(arm.com, (start + end) / 2)
 
 
+SLAB = """
+name: slab
+convention: modified
+solid_cylinders: true
+joints:
+  - {a: 0, alpha: 0, d: 0.3, theta: 0, radius: 0.05, mass: 2}
+  - {a: 0.4, alpha: 0, d: 0.1, theta: 0, radius: 0.05, mass: 1}
+tool: {xyz: [0.2, 0, 0]}
+"""
+
+
+def test_solid_cylinders_have_their_centre_half_way_along_the_link(tmp_path):
+    """Link 1 goes up .3 m to its frame and .4 m along x; link 2 up .1 m and .2 m along x."""
+    path = tmp_path / "slab.yaml"
+    path.write_text(SLAB, encoding="utf-8")
+    arm = load_arm(path)
+    assert np.allclose(arm.com, [[0.2, 0, -0.15], [0.1, 0, -0.05]], rtol=0, atol=1e-15)
+    path.write_text(SLAB.replace(", mass: 2", "").replace(", mass: 1", ""), encoding="utf-8")
+    with pytest.raises(ValueError, match="^slab.yaml: solid_cylinders: needs the mass of each"):
+        load_arm(path)
+
+
 @pytest.mark.parametrize("axis", [(0.3, 0, 0), (0.1, -0.2, 0.4), (0, 0, 1e-8), (0, 0, 0)])
 def test_solid_inertia_is_that_of_many_small_pieces(axis):
     """By adding up m r^2 of points spread evenly over the cylinder, or the sphere."""
@@ -313,6 +335,12 @@ def test_an_arm_survives_the_way_through_the_toolbox():
         assert back.joint_types == arm.joint_types
         for name in ("a", "alpha", "d", "theta", "q_min", "q_max", "base", "tool"):
             assert np.allclose(getattr(back, name), getattr(arm, name), rtol=0, atol=1e-15), name
+
+
+def test_toolbox_joints_without_limits_get_the_usual_ones():
+    rtb = pytest.importorskip("roboticstoolbox")
+    arm = from_toolbox(rtb.DHRobot([rtb.PrismaticDH(), rtb.RevoluteDH(a=1)], name="two"))
+    assert np.array_equal([arm.q_min, arm.q_max], [[0, -np.pi], [1, np.pi]])
 
 
 def test_toolbox_robots_that_no_dh_row_can_hold_are_refused():
