@@ -5,16 +5,16 @@
             page.run_all()
             page.explorers()[0].press("ArrowRight")
 
-A page that ends without an error must have said nothing bad on the console and asked nobody but this
-machine; one that ends with an error leaves a screenshot and its console in tests/screenshots/.
+A page that ends without an error must have said nothing bad on the console and asked nobody but
+this machine; one that ends with an error leaves a screenshot and its console in tests/screenshots/.
 
-Public names: `start_lab`, `Lab`, `Page`, `ExplorerOnPage`, `find_browser`, `NoBrowser`, `SCREENSHOTS`.
+Public names: `start_lab`, `Lab`, `Page`, `ExplorerOnPage`, `find_browser`, `NoBrowser`,
+`SCREENSHOTS`.
 """
 
 import contextlib
 import json
 import os
-import platform
 import secrets
 import shutil
 import signal
@@ -25,17 +25,22 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+
+from course_lib.explore import slider
 
 PROJECT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = PROJECT / "notebooks"
 SCREENSHOTS = PROJECT / "tests" / "screenshots"
 
-INSTALL_SECONDS = 240  # for Debian's chromium
 START_SECONDS = 60  # for the server
 STEP_SECONDS = 60  # for anything one waits for in the page
 RUN_SECONDS = 240  # for all cells of a notebook
+
+WIDGETS = "@jupyter-widgets/jupyterlab-manager/plugin"
 
 FLAGS = [
     "--no-sandbox",
@@ -72,66 +77,22 @@ class NoBrowser(Exception):
 # ---- the browser ----------------------------------------------------------------------------
 
 
-def find_browser():
-    """Path of a Chromium, Chrome or Edge; Debian's is installed where it is missing and we may.
-
-    Raises NoBrowser with the reason.
-    """
-    found = _installed()
-    if not found and _is_root_on_debian():
-        _install_chromium()
-        found = _installed()
+def find_browser() -> str:
+    """Path of a Chromium, Chrome or Edge. Raises NoBrowser."""
+    found = next(filter(None, map(shutil.which, NAMES + PLACES)), None)
     if not found:
         raise NoBrowser("no chromium, google-chrome or msedge is installed")
     return found
-
-
-def _installed():
-    return next(filter(None, map(shutil.which, NAMES + PLACES)), None)
-
-
-def _is_root_on_debian():
-    try:
-        system = platform.freedesktop_os_release()
-    except OSError:
-        return False
-    return (
-        system.get("ID") == "debian" and os.geteuid() == 0 and shutil.which("apt-get") is not None
-    )
-
-
-def _install_chromium():
-    quiet = {
-        "capture_output": True,
-        "text": True,
-        "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-    }
-    deadline = time.monotonic() + INSTALL_SECONDS
-    for command in (
-        ["apt-get", "update", "-q"],
-        ["apt-get", "install", "-q", "-y", "--no-install-recommends", "chromium"],
-    ):
-        try:
-            done = subprocess.run(command, timeout=max(1, deadline - time.monotonic()), **quiet)
-        except subprocess.TimeoutExpired:
-            raise NoBrowser(
-                f"{' '.join(command[:2])} took longer than {INSTALL_SECONDS} s"
-            ) from None
-    if done.returncode:
-        raise NoBrowser(
-            "apt-get install chromium failed:"
-            f" {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
-        )
 
 
 # ---- the server -----------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def start_lab(notebooks=NOTEBOOKS):
-    """A `Lab`: JupyterLab on a temporary copy of the folder `notebooks`, and a browser. Both end with the block.
+def start_lab(notebooks: Path = NOTEBOOKS) -> Iterator["Lab"]:
+    """A `Lab`: JupyterLab on a temporary copy of the folder `notebooks`, and a browser.
 
-    Raises NoBrowser.
+    Both end with the block. Raises NoBrowser.
     """
     browser = find_browser()
     try:
@@ -155,16 +116,12 @@ def start_lab(notebooks=NOTEBOOKS):
 
 @contextlib.contextmanager
 def _server(home, folder, token):
-    """Start JupyterLab with all its files in `folder`; yields its address at once, ends it by its process group."""
-    news = (
-        folder
-        / "settings"
-        / "@jupyterlab"
-        / "apputils-extension"
-        / "notification.jupyterlab-settings"
-    )
-    news.parent.mkdir(parents=True)
-    news.write_text('{"fetchNews": "false", "checkForUpdates": false}', encoding="utf-8")
+    """Start JupyterLab with all its files in `folder`; yields its address at once.
+
+    It ends by its process group.
+    """
+    _write_setting(folder, "@jupyterlab/apputils-extension/notification", {"fetchNews": "false"})
+    _write_setting(folder, WIDGETS, {"saveState": False})
     env = {
         **os.environ,
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
@@ -200,6 +157,13 @@ def _server(home, folder, token):
             yield f"http://127.0.0.1:{port}"
         finally:
             _end(process)
+
+
+def _write_setting(folder, place, setting):
+    """Keep one of JupyterLab's settings below `folder`; it is read when a page is opened."""
+    path = folder / "settings" / f"{place}.jupyterlab-settings"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(setting), encoding="utf-8")
 
 
 def _end(process):
@@ -250,15 +214,15 @@ def _wait_for_server(url, token, log):
 
 
 class Lab:
-    """A running JupyterLab. home: the temporary folder it shows, where a test may put notebooks of its own."""
+    """A running JupyterLab. home: the temporary folder it shows; a test may put notebooks there."""
 
     def __init__(self, url, token, home, chromium):
         self.url, self.home, self._token, self._chromium = url, home, token, chromium
 
     @contextlib.contextmanager
-    def open(self, name):
-        """The notebook `name` (below home) in a fresh window, as a `Page`; its kernel is ready, nothing has run."""
-        context = self._chromium.new_context(viewport={"width": 1366, "height": 900})
+    def open(self, name: str, width: int = 1366, height: int = 900) -> Iterator["Page"]:
+        """The notebook `name` (below home) in a fresh window, as a `Page`; its kernel is ready."""
+        context = self._chromium.new_context(viewport={"width": width, "height": height})
         context.set_default_timeout(1000 * STEP_SECONDS)
         page = Page(context.new_page(), self.url, self.home / name)
         page.forget_evidence()
@@ -274,12 +238,29 @@ class Lab:
             for session in self._ask("GET", "/api/sessions"):
                 self._ask("DELETE", f"/api/sessions/{session['id']}")
 
+    def save_widgets(self, on: bool) -> None:
+        """Whether notebooks that are opened from now on are saved with their widgets."""
+        _write_setting(self.home.parent, WIDGETS, {"saveState": on})
+
+    @contextlib.contextmanager
+    def phone(self, path: Path) -> Iterator[Any]:
+        """A file in a window as narrow as a phone's (390 px), as Playwright's page."""
+        context = self._chromium.new_context(
+            viewport={"width": 390, "height": 844}, device_scale_factor=2, is_mobile=True
+        )
+        try:
+            tab = context.new_page()
+            tab.goto(Path(path).as_uri())
+            yield tab
+        finally:
+            context.close()
+
     def _ask(self, method, path):
         return _ask(method, self.url + path, self._token)
 
 
 class Page:
-    """One notebook in the browser. tab: Playwright's page, for what has no method here; path: the file it shows."""
+    """One notebook in the browser. tab: Playwright's page; path: the file it shows."""
 
     def __init__(self, tab, url, path):
         self.tab, self.path, self.console, self.outside = tab, Path(path), [], []
@@ -300,13 +281,13 @@ class Page:
     # ---- what was seen
 
     def require_clean(self):
-        """AssertionError when the page complained on its console or asked another machine for something."""
+        """AssertionError when the page complained on its console or asked another machine."""
         errors = [text for kind, text in self.console if kind == "error"]
         assert not errors, f"{self.path.name}: the console says {errors}"
         assert not self.outside, f"{self.path.name}: asked another machine for {self.outside}"
 
     def screenshot(self, suffix, centre=None):
-        """Keep what the window shows as tests/screenshots/NAME-suffix.png; centre is a locator to scroll to."""
+        """Keep what the window shows as tests/screenshots/NAME-suffix.png, scrolled to centre."""
         if centre:
             centre.evaluate("element => element.scrollIntoView({block: 'center'})")
         SCREENSHOTS.mkdir(exist_ok=True)
@@ -330,7 +311,7 @@ class Page:
             (SCREENSHOTS / f"{self.path.stem}-failed.{suffix}").unlink(missing_ok=True)
 
     def until(self, condition, what, seconds=STEP_SECONDS):
-        """Wait until condition() is true and return what it gave; AssertionError says `what` did not happen."""
+        """Wait until condition() is true, return what it gave; or AssertionError says `what`."""
         deadline = time.monotonic() + seconds
         while not (seen := condition()):
             assert time.monotonic() < deadline, f"{self.path.name}: within {seconds} s, {what}"
@@ -372,8 +353,21 @@ class Page:
             lambda: not any("*" in p for p in self.prompts()), "not all cells were run", seconds
         )
 
+    def save(self):
+        """Save the notebook, and wait until the file has changed."""
+        before = self.path.stat().st_mtime_ns
+        self.tab.locator(".jp-Notebook .jp-Cell").first.click()
+        self.tab.keyboard.press("ControlOrMeta+s")
+        self.until(
+            lambda: (
+                self.path.stat().st_mtime_ns != before
+                and self.path.read_text().rstrip()[-1:] == "}"
+            ),
+            "it was not saved",
+        )
+
     def prompts(self):
-        """What stands left of each code cell: [1]: …, [*]: while it waits or runs, [ ]: if it never ran."""
+        """What stands left of each code cell: [1]: ran, [*]: waits or runs, [ ]: never ran."""
         return self.tab.locator(".jp-CodeCell .jp-InputPrompt").all_text_contents()
 
     def code_cell(self, cell):
@@ -411,22 +405,20 @@ class Page:
         ).all_text_contents()
 
     def explorers(self):
-        """The explorers that run, from top to bottom."""
-        box = self.tab.locator(".jp-OutputArea-output").filter(
-            has=self.tab.locator("img.widget-image")
-        )
+        """The explorers with a live panel, from top to bottom."""
+        box = self.tab.locator(".course-explorer")
         return [ExplorerOnPage(self, box.nth(i)) for i in range(box.count())]
 
 
 class ExplorerOnPage:
-    """A picture with its controls. box: where it stands; `control` counts sliders and players from 0."""
+    """A picture with its controls. box: where it stands; `control` counts sliders from 0."""
 
     def __init__(self, page, box):
         self.page, self.box = page, box
 
     def picture(self):
         """A fingerprint of the picture's bytes."""
-        return self.box.locator("img.widget-image").evaluate(FINGERPRINT)
+        return self.box.locator("img.course-picture").evaluate(FINGERPRINT)
 
     def other_picture(self, old, after):
         """Wait for a picture that differs from old; returns its fingerprint."""
@@ -441,16 +433,34 @@ class ExplorerOnPage:
         self.box.locator(".noUi-handle").nth(control).press(key)
         return self.other_picture(old, key)
 
+    def text(self, control=0):
+        """What the box beside a slider shows."""
+        return self.box.locator(".course-box input").nth(control).input_value()
+
     def number(self, control=0):
-        """What the box beside a slider says."""
-        return float(self.box.locator("input[type=number]").nth(control).input_value())
+        """The number in the box beside a slider."""
+        return ANY_NUMBER.read(self.text(control))
+
+    def says(self, control=0):
+        """What a screen reader gets of a slider's handle: its name and its value in words."""
+        handle = self.box.locator(".noUi-handle").nth(control)
+        return handle.get_attribute("aria-label"), handle.get_attribute("aria-valuetext")
+
+    def height(self):
+        """From the picture's top to the last control's foot [px], and what the window has."""
+        room = self.page.tab.locator(".jp-WindowedPanel-outer:visible").first.bounding_box()
+        return self.box.bounding_box()["height"], room["height"]
+
+    def readout(self):
+        """The readout's text."""
+        return self.box.locator(".course-readout .widget-html-content").text_content()
 
     def type(self, number, control=0):
-        """Type a number into the box beside a slider; returns the fingerprint of the new picture."""
-        old, box = self.picture(), self.box.locator("input[type=number]").nth(control)
-        box.fill(f"{number:g}")
+        """Type into the box beside a slider; returns the fingerprint of the new picture."""
+        old, box = self.picture(), self.box.locator(".course-box input").nth(control)
+        box.fill(str(number))
         box.press("Enter")
-        return self.other_picture(old, f"typing {number:g}")
+        return self.other_picture(old, f"typing {number}")
 
     def choose(self, label):
         """Pick a label in the drop-down list; returns the fingerprint of the new picture."""
@@ -474,10 +484,10 @@ class ExplorerOnPage:
         return self.box.locator(".widget-play button").nth(("play", "stop", "repeat").index(name))
 
     def key_to_picture(self, control=0):
-        """Press an arrow key on a slider, towards its middle; returns the milliseconds until its new picture is seen.
+        """Press an arrow key on a slider, towards its middle; [ms] until its new picture is seen.
 
-        The page's own clock runs from the key's event to the second frame after the new image was loaded
-        (the first is the one that paints it).
+        The page's own clock runs from the key's event to the second frame after the new image was
+        loaded (the first is the one that paints it).
         """
         handle = self.box.locator(".noUi-handle").nth(control)
         low, now, high = (
@@ -493,6 +503,8 @@ class ExplorerOnPage:
         return self.box.evaluate("box => box.seen")
 
 
+ANY_NUMBER = slider(-1e9, 1e9, 0.0)
+
 FINGERPRINT = """async image => {
     const bytes = await (await fetch(image.src)).arrayBuffer();
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
@@ -500,7 +512,7 @@ FINGERPRINT = """async image => {
 }"""
 
 STOPWATCH = """async box => {
-    await new Promise(idle => requestIdleCallback(idle));       // scrolling here is not part of what is measured
+    await new Promise(idle => requestIdleCallback(idle));  // scrolling here is not measured
     box.seen = null;
     if (box.watched) return;
     box.watched = true;
@@ -510,6 +522,7 @@ STOPWATCH = """async box => {
         if (start === null) return;
         const began = start;
         start = null;
-        requestAnimationFrame(() => requestAnimationFrame(() => { box.seen = performance.now() - began; }));
+        const seen = () => { box.seen = performance.now() - began; };
+        requestAnimationFrame(() => requestAnimationFrame(seen));
     }, true);
 }"""
