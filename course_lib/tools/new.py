@@ -4,23 +4,25 @@
     python3 course.py new 05_inverse_kinematics --homework hw05_ik
 
 Nothing that exists is overwritten. Each place where work is missing says TODO and fails a test:
-`course.py test` is green again when the lesson is done.
+`course.py test` is green again when the lesson is done. The texts lie in stubs/.
 
 Public names: `make`, `Names`.
 """
 
 import argparse
+import json
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_lib.tools import refresh
 
 ROOT = Path(__file__).resolve().parents[2]
+STUBS = Path(__file__).resolve().parent / "stubs"
+CELL = re.compile(r"^=== (markdown|code) ?(.*)\n((?:(?!^===).*\n?)*)", re.MULTILINE)
 DESCRIPTION = __doc__.split("\n")[0]
 
 
@@ -55,11 +57,11 @@ def make(names: Names, root: Path = ROOT) -> list[Path]:
     notebooks = root / "notebooks"
     folder = notebooks / "homework" / names.homework
     texts = {
-        notebooks / f"{names.lesson}.ipynb": refresh.dumps(lesson(names)),
-        notebooks / "checks" / f"{names.lesson}.py": exercises(names, "checkpoint", ""),
-        folder / f"{names.homework}.ipynb": refresh.dumps(homework(names)),
-        folder / "judge.py": exercises(names, "exercise", "points=1, "),
-        root / "tests" / "lessons" / f"test_lesson{names.number}.py": TEST.format(n=names.number),
+        notebooks / f"{names.lesson}.ipynb": notebook("lesson.txt", names),
+        notebooks / "checks" / f"{names.lesson}.py": stub("checks.txt", names),
+        folder / f"{names.homework}.ipynb": notebook("homework.txt", names),
+        folder / "judge.py": stub("judge.txt", names),
+        root / "tests" / "lessons" / f"test_lesson{names.number}.py": stub("test.txt", names),
     }
     there = [*notebooks.glob(f"{names.number}_*.ipynb"), *(path for path in texts if path.exists())]
     if there:
@@ -73,6 +75,20 @@ def make(names: Names, root: Path = ROOT) -> list[Path]:
         add_word(notebooks / "glossary.md", names),
     ]
     return changed + lead_there(notebooks, names)
+
+
+def stub(name: str, names: Names) -> str:
+    """Return the text of a file in stubs/ for this lesson."""
+    return (STUBS / name).read_text(encoding="utf-8").replace("{n}", names.number)
+
+
+def notebook(name: str, names: Names) -> str:
+    """Return a notebook as it is stored, from a text of cells: `=== code {metadata}`, source."""
+    cells = []
+    for kind, metadata, source in CELL.findall(stub(name, names)):
+        make_cell = new_code_cell if kind == "code" else new_markdown_cell
+        cells.append(make_cell(source.strip("\n"), metadata=json.loads(metadata or "{}")))
+    return refresh.dumps(refresh.normalise(new_notebook(cells=cells)))
 
 
 def lead_there(notebooks: Path, names: Names) -> list[Path]:
@@ -112,180 +128,6 @@ def add_word(path: Path, names: Names) -> Path:
 def title(names: Names) -> str:
     """The title of the stub."""
     return f"{names.number} · TODO: its question?"
-
-
-# --- pages -----------------------------------------------------------------------------------
-
-FIRST = """# {title}
-
-**Promise.** TODO: one sentence.
-
-**Time.** TODO minutes.
-
-**Needs.** TODO: which lessons.
-
-**You will be able to**
-
-- TODO: a goal that can be tested"""
-PREDICT = """## Predict
-
-<div class="alert alert-info">
-
-TODO: a question about an arm that the reader can already move. Which step of the one job is it?
-
-</div>"""
-QUESTIONS = "### Move it yourself: TODO\n\n1. TODO: a question"
-ANSWERS = "<details><summary>Answers</summary>\n\n1. TODO\n</details>"
-EXPLORER = """raise NotImplementedError("TODO: explore(build, draw, title, …)")"""
-CHECKPOINT = """<div class="alert alert-info">
-
-**Checkpoint {letter}.** TODO: a task that no cell of the lesson solves.
-
-</div>"""
-ANSWER = """def todo_{lower}(x): ...
-
-
-check("{number}.todo_{lower}", todo_{lower})"""
-SOLUTION = """<details><summary>Solution</summary>
-
-```python
-def todo_{lower}(x):
-    return TODO
-```
-</details>"""
-PART = """# {letter} · TODO: name of the part
-
-## TODO: a question?
-
-TODO: derive."""
-KEY = """raise NotImplementedError("TODO: run and verify against an outside engine")"""
-RECAP = "TODO: what the part was about, in three lines.\n\n- TODO\n- TODO\n- TODO"
-SUMMARY = """## Summary
-
-| formula | frame | unit | in course_lib | elsewhere |
-|---|---|---|---|---|
-| TODO | | | | |
-
-**What next.** TODO.
-
-**References.** TODO."""
-
-
-def lesson(names: Names) -> nbformat.NotebookNode:
-    """The stub of a lesson: all sections of the form, in order."""
-    cells = [
-        text(FIRST.format(title=title(names))),
-        code("from course_lib.check import check"),
-        text(PREDICT),
-        *explorer(),
-        *part("A", names),
-        text(RECAP),
-        *part("B", names),
-        *explorer(),
-        text(RECAP),
-        text("# C · Put to the test\n\n## Claim check\n\nTODO: what is often said, measured."),
-        code(KEY),
-        text("## Clinic\n\nTODO: symptom, likely cause, how to check, cure."),
-        code(KEY),
-        text("## Checkpoints"),
-        *checkpoint("C", names),
-        text(SUMMARY),
-    ]
-    return refresh.normalise(new_notebook(cells=cells))
-
-
-def explorer() -> list:
-    """The cells of one explorer: questions, picture, folded answers."""
-    return [text(QUESTIONS), code(EXPLORER), text(ANSWERS)]
-
-
-def part(letter: str, names: Names) -> list:
-    """The cells of one part, its checkpoint included."""
-    return [text(PART.format(letter=letter)), code(KEY), *checkpoint(letter, names)]
-
-
-def checkpoint(letter: str, names: Names) -> list:
-    """The cells of one checkpoint: what to do, the empty answer, the folded solution."""
-    words = {"letter": letter, "lower": letter.lower(), "number": names.number}
-    return [
-        text(CHECKPOINT.format(**words)),
-        code(ANSWER.format(**words)),
-        text(SOLUTION.format(**words)),
-    ]
-
-
-def homework(names: Names) -> nbformat.NotebookNode:
-    """The stub of a homework in nbgrader's form, with one function."""
-    key = f"hw{names.number}.todo_a"
-    solution = (
-        'def todo_a(x):\n    ### BEGIN SOLUTION\n    raise NotImplementedError("TODO")\n'
-        "    ### END SOLUTION"
-    )
-    cells = [
-        text(f"# Homework {names.number}: TODO\n\nTODO: what is built, and from which lesson."),
-        graded("from course_lib.check import check", "imports", locked=True),
-        text("## 1. TODO\n\nTODO: the task."),
-        graded(solution, "todo_a", solution=True),
-        graded(f'check("{key}", todo_a)', "check_todo_a", locked=True, grade=True, points=1),
-        text("## What you can do now\n\n- TODO"),
-    ]
-    return refresh.normalise(new_notebook(cells=cells))
-
-
-def text(source: str) -> nbformat.NotebookNode:
-    """A cell of prose."""
-    return new_markdown_cell(source)
-
-
-def code(source: str) -> nbformat.NotebookNode:
-    """A code cell that was never run."""
-    return new_code_cell(source)
-
-
-def graded(source: str, grade_id: str, **form) -> nbformat.NotebookNode:
-    """A code cell with nbgrader's metadata."""
-    plain = {"grade": False, "locked": False, "solution": False, "task": False}
-    metadata = {**plain, "schema_version": 3, "grade_id": grade_id, **form}
-    return new_code_cell(source, metadata={"nbgrader": metadata})
-
-
-# --- Python files ----------------------------------------------------------------------------
-
-EXERCISES = '''"""{what}s of {where}: TODO."""
-
-from course_lib.check import Exercise
-
-
-def todo_cases(rng):
-    raise NotImplementedError("TODO: argument tuples, the smallest telling case first")
-
-
-def todo(x):
-    raise NotImplementedError("TODO: the truth, from an outside engine where there is one")
-
-
-EXERCISES = [
-{rows}
-]
-'''
-TEST = '''"""Lesson {n}: what the common tests of lessons don't see."""
-
-
-def test_lesson_{n}():
-    raise NotImplementedError("TODO: what is special in lesson {n}; or delete this file")
-'''
-
-
-def exercises(names: Names, what: str, points: str) -> str:
-    """The file of the checkpoints A to C, or of the one exercise of the homework."""
-    letters, where = ("abc", f"lesson {names.number}")
-    if points:
-        letters, where = ("a", f"homework {names.number}")
-    rows = [
-        f'    Exercise("todo_{letter}", {points}cases=todo_cases, truth=todo),'
-        for letter in letters
-    ]
-    return EXERCISES.format(what=what.capitalize(), where=where, rows="\n".join(rows))
 
 
 # --- command line ----------------------------------------------------------------------------
