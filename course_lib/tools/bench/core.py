@@ -1,0 +1,98 @@
+"""What is measured: rows of times, taken in turn.
+
+Public names: `Size`, `Row`, `interleaved`, `repeated`, `seconds_of`, `scaled`, `guarded`,
+`lessons`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+def modules_of_the_library() -> tuple[str, ...]:
+    """Dotted names of what a lesson may import: modules and packages, no tools."""
+    home = PROJECT / "course_lib"
+    files = [*home.glob("[a-z]*.py"), *(path.parent for path in home.glob("*/__init__.py"))]
+    return tuple(sorted(f"course_lib.{path.stem}" for path in files if path.stem != "tools"))
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much to measure. A test makes it tiny."""
+
+    repeats: int = 7  # of anything short
+    long_repeats: int = 3  # of anything that takes seconds
+    configurations: int = 100_000  # for batches
+    calls: int = 20  # of what takes microseconds, in a turn that a busy machine seldom breaks
+    redraws: int = 25  # per explorer
+    presses: int = 20  # of a key, per explorer
+    files: int = 100  # real URDF files at most
+    notebooks: Path = PROJECT / "notebooks"
+    modules: tuple[str, ...] = field(default_factory=modules_of_the_library)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing measured: our times and those of its peers, all in `unit`.
+
+    at_most: promised median of ours [unit]; of_peer: peers by name, with the promised ours/peer.
+    Without times of ours, `note` says why.
+    """
+
+    name: str
+    unit: str = "ms"
+    ours: list[float] = field(default_factory=list)
+    peers: dict[str, list[float]] = field(default_factory=dict)
+    at_most: float | None = None
+    of_peer: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+
+
+def interleaved(
+    contenders: dict[str, Callable[[], object]], repeats: int
+) -> dict[str, list[float]]:
+    """Seconds of each contender, `repeats` times in turn, after one turn that is not counted."""
+    turns = [
+        {name: seconds_of(call) for name, call in contenders.items()} for _ in range(repeats + 1)
+    ]
+    return {name: [turn[name] for turn in turns[1:]] for name in contenders}
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
+    """A function that makes a short call so many times: a clock's own cost is then no matter."""
+
+    def calls() -> None:
+        for _ in range(times):
+            call()
+
+    return calls
+
+
+def scaled(times: dict[str, list[float]], factor: float) -> dict[str, list[float]]:
+    """All times multiplied by factor."""
+    return {name: [factor * t for t in values] for name, values in times.items()}
+
+
+def guarded(name: str, rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows, and where they break off one that says why: the others are still wanted."""
+    try:
+        yield from rows
+    except Exception as error:
+        yield Row(name, note=f"failed: {type(error).__name__}: {error}".splitlines()[0])
+
+
+def lessons(size: Size) -> list[Path]:
+    """Paths of all lessons, in order."""
+    return sorted(size.notebooks.glob("[0-9][0-9]_*.ipynb"))
