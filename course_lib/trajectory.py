@@ -390,7 +390,7 @@ def phase_plane(
         x[i] = min(x[i], ((x[i + 1] + step[i] * top[i]) * gain[i]).min())
     x[0] = 0.0
     for i in range(len(s) - 1):
-        x[i + 1] = min(x[i + 1], x[i] + (step[i] * (top[i] - tilt[i] * x[i])).min())
+        x[i + 1] = min(x[i + 1], max(0.0, x[i] + (step[i] * (top[i] - tilt[i] * x[i])).min()))
     return s, np.sqrt(x_max), np.sqrt(x)
 
 
