@@ -217,23 +217,11 @@ def _require_match(draw: Callable[..., Any], controls: dict[str, Control]) -> No
         raise ValueError(
             "controls: none given, expected at least one slider(...), choice(...) or player(...)"
         )
-    kinds = inspect.Parameter
-    parameters = list(inspect.signature(draw).parameters.values())[1:]
-    named = [p for p in parameters if p.kind not in (kinds.VAR_KEYWORD, kinds.VAR_POSITIONAL)]
-    anything = any(p.kind is kinds.VAR_KEYWORD for p in parameters)
-    accepted = set(controls) if anything else {p.name for p in parameters}
-    needed = {p.name for p in named if p.default is p.empty}
-    name = getattr(draw, "__name__", "draw")
-    if extra := [c for c in controls if c not in accepted]:
-        raise ValueError(
-            f"{', '.join(extra)}: {name} has no such argument, expected"
-            f" {', '.join(sorted(accepted)) or 'none'}"
-        )
-    if missing := sorted(needed - set(controls)):
-        raise ValueError(
-            f"{', '.join(missing)}: {name} needs it, expected {missing[0]}=slider(...) or another"
-            " control"
-        )
+    try:
+        inspect.signature(draw).bind(None, **controls)
+    except TypeError as error:
+        name = getattr(draw, "__name__", "draw")
+        raise ValueError(f"{name}: {error}; the controls are {', '.join(controls)}") from None
 
 
 def _where(error: Exception, draw: Callable[..., Any]) -> list[str]:

@@ -202,18 +202,9 @@ def player(
     step = step if step is not None else interval / 1000 if unit == "s" else _round_step(hi - lo)
     if not 0 < step <= hi - lo:
         raise ValueError(f"step: {step!r}, expected a number above 0 and at most {hi - lo:g}")
-    made = Player(
-        lo=float(lo),
-        hi=float(hi),
-        value=float(lo if value is None else value),
-        step=float(step),
-        unit=unit,
-        label=label,
-        interval=int(interval),
-        loop=loop,
-    )
-    made.check("value", made.value)
-    return made
+    value = lo if value is None else value
+    same = vars(slider(float(lo), hi, value, step, unit, label))
+    return Player(**same, interval=int(interval), loop=loop)
 
 
 def joint_slider(

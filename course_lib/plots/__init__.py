@@ -15,42 +15,8 @@ course_map  the map of the course
 Matplotlib is imported when the first figure is made.
 """
 
-# ruff: noqa: F401
+# ruff: noqa: F401, F403
 from course_lib.plots import solids
 from course_lib.plots.arm_body import ArmArtist
-from course_lib.plots.artists import (
-    ChainArtist,
-    FrameArtist,
-    SolidArtist,
-    arrow,
-    axis_line,
-    dot,
-    label,
-    limit_lines,
-    line,
-    note,
-)
-from course_lib.plots.style import (
-    AXIS,
-    DPI,
-    GHOST,
-    GOAL,
-    INK,
-    JOINT,
-    LIMIT,
-    LINK,
-    MUTED,
-    OBSTACLE,
-    RIGHT,
-    SHARP,
-    START,
-    STYLE,
-    WRONG,
-    bundle,
-    figure,
-    neat,
-    png,
-    readable,
-    show,
-    space,
-)
+from course_lib.plots.artists import *
+from course_lib.plots.style import *

@@ -33,6 +33,9 @@ from course_lib.poses import pose
 if TYPE_CHECKING:
     from matplotlib.text import Text
 
+__all__ = ["arrow", "line", "axis_line", "dot", "label", "note", "limit_lines"]
+__all__ += ["FrameArtist", "SolidArtist", "ChainArtist"]
+
 DASHED = (0, (5, 3))
 
 
@@ -261,23 +264,17 @@ class ChainArtist:
         self.ax, k = ax, points if np.ndim(points) == 0 else len(points)
         body = colour or "#B9BEC7"
         style = {"solid_capstyle": "round", "solid_joinstyle": "round", "alpha": alpha}
-        (self._edge,) = ax.plot(
-            [], [], color=mix(body, "#000000", 0.35), linewidth=width + 2, zorder=9, **style
-        )
-        (self._link,) = ax.plot(
-            [], [], color=mix(body, "#FFFFFF", 0.25), linewidth=width, zorder=9.1, **style
+        (self._edge,), (self._link,) = (
+            ax.plot([], [], color=mix(body, other, share), linewidth=w, zorder=z, **style)
+            for other, share, w, z in (
+                ("#000000", 0.35, width + 2, 9),
+                ("#FFFFFF", 0.25, width, 9.1),
+            )
         )
         colours = [colour or JOINT[i % len(JOINT)] for i in range(k - 1)]
-        self._joints = ax.scatter(
-            np.zeros(k),
-            np.zeros(k),
-            s=[(1.15 * width) ** 2] * (k - 1) + [(0.62 * width) ** 2],
-            color=[*colours, INK],
-            edgecolor="white",
-            linewidth=1.2,
-            alpha=alpha,
-            zorder=9.2,
-        )
+        size = [(1.15 * width) ** 2] * (k - 1) + [(0.62 * width) ** 2]
+        look = {"edgecolor": "white", "linewidth": 1.2, "alpha": alpha, "zorder": 9.2}
+        self._joints = ax.scatter(np.zeros(k), np.zeros(k), s=size, color=[*colours, INK], **look)
         self.artists = [self._edge, self._link, self._joints]
         self.set(np.zeros((k, 2)) if np.ndim(points) == 0 else points)
 

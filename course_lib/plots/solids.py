@@ -159,15 +159,15 @@ class Stage:
 
     def __init__(self, ax: Axes3D, floor: float | None = None) -> None:
         from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+        from matplotlib.patheffects import withStroke
 
         self.ax, self.floor, self.things = ax, floor, []
         edge = {"facecolor": SHADOW, "edgecolor": SHADOW, "linewidth": 0.4}
-        white = {"edgecolor": "white", "facecolor": "white", "linewidth": 2.2}
+        halo = withStroke(linewidth=2.2, foreground="white")
         self.shadow = PolyCollection([], zorder=0.2, **edge)
         self.body = PolyCollection([], linewidth=0.5, zorder=10)
         self.lines = LineCollection([], zorder=10.5, capstyle="round", joinstyle="round")
-        self.halo = PathCollection([], zorder=11, **white)
-        self.letters = PathCollection([], edgecolor="none", zorder=12)
+        self.letters = PathCollection([], edgecolor="none", zorder=12, path_effects=[halo])
         self.artists: list[Artist] = []
         self._kept: tuple[list, Any] = [], None
         self._attach()
@@ -178,15 +178,13 @@ class Stage:
             (self.shadow, self._project_shadow),
             (self.body, self._project_body),
             (self.lines, self._project_lines),
-            (self.halo, self._project_labels),
             (self.letters, self._project_labels),
         ):
             collection.do_3d_projection = project
             collection.set_clip_on(False)
             self.ax.add_collection(collection, autolim=False)
             self.artists.append(collection)
-        for collection in (self.halo, self.letters):
-            collection.set_offset_transform(self.ax.transData)
+        self.letters.set_offset_transform(self.ax.transData)
 
     def add(self, *things: Thing) -> None:
         """Draw these, too."""
@@ -287,10 +285,9 @@ class Stage:
             sizes = np.array([np.ptp(path.vertices, axis=0) for path in paths]) + 2.0
             apart = moved_apart(to_pixels.transform(spots) / scale, sizes)
             spots = to_pixels.inverted().transform(scale * apart)
-        for collection in (self.halo, self.letters):
-            collection.set_paths(paths)
-            collection.set_offsets(spots.reshape(-1, 2))
-            collection.set_transform(Affine2D().scale(scale))
+        self.letters.set_paths(paths)
+        self.letters.set_offsets(spots.reshape(-1, 2))
+        self.letters.set_transform(Affine2D().scale(scale))
         self.letters.set_facecolor([label.colour for label in labels])
         return 0.0
 

@@ -1,8 +1,7 @@
 """How do all pictures of the course look, and how do they get onto the page?
 
-Public names: the colours `JOINT`, `AXIS`, `START`, `GOAL`, `OBSTACLE`, `LIMIT`, `WRONG`, `RIGHT`,
-`INK`, `MUTED`, `LINK`, `GHOST`; `readable`; `neat` (numbers to print); `figure`, `space`; `show`,
-`bundle`, `png`, `encode`.
+Public names: the colours; `readable`; `neat` (numbers to print); `figure`, `space`; `show`,
+`bundle`, `png`.
 
 Figures are made without pyplot, so nothing is shown unless you say `show(fig, alt)`. The same thing
 has the same colour everywhere: joint i is JOINT[i], x, y, z axes are AXIS, limits are dashed.
@@ -25,6 +24,10 @@ from course_lib.plots import solids
 if TYPE_CHECKING:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+
+__all__ = ["JOINT", "AXIS", "START", "GOAL", "OBSTACLE", "LIMIT", "RIGHT", "WRONG", "INK", "MUTED"]
+__all__ += ["LINK", "GHOST", "DPI", "SHARP", "STYLE", "neat", "readable", "figure", "space"]
+__all__ += ["show", "bundle", "png"]
 
 # After Okabe and Ito; told apart in normal, red-blind and green-blind vision (a test measures it).
 JOINT = ("#0072B2", "#E69F00", "#56B4E9", "#D55E00", "#332288", "#8E2F00", "#222222")

@@ -464,10 +464,13 @@ def test_a_slow_redraw_shows_a_busy_mark_the_next_time(monkeypatch):
 @pytest.mark.parametrize(
     "make, match",
     [
-        (lambda: curve(w=slider(0, 1, 0.5)), "a: draw_curve needs it, expected a=slider"),
+        (
+            lambda: curve(w=slider(0, 1, 0.5)),
+            "draw_curve: missing a required argument: 'a'; the controls are w",
+        ),
         (
             lambda: curve(w=slider(0, 1, 0.5), a=slider(0, 1, 0.5), b=slider(0, 1, 0.5)),
-            "b: draw_curve has no such argument, expected a, w",
+            "draw_curve: got an unexpected keyword argument 'b'; the controls are w, a, b",
         ),
         (lambda: curve(w=slider(0, 1, 0.5), a=0.5), r"a: 0.5, expected slider\(...\)"),
         (lambda: explore(build_curve, lambda artists: None, ALT), "controls: none given"),
