@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Step = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-PATIENCE, PROGRESS = 20, 0.99  # stalled: so many steps left more than this part of the error
+PATIENCE, PROGRESS = 20, 0.99  # stalled: so many steps left more than this part of the least error
 STILL = 1e-10  # [rad or m] a step shorter than this is none
 LOST = 1e-6  # a singular value below this part of the largest is lost
 EDGE = 1e-8  # [rad or m] what rounding may put outside a limit
@@ -47,7 +47,7 @@ class IKResult(NamedTuple):
              "unreachable"      proven: too far, in the arm's hole, or without a closed form
              "joint limit"      q reaches the pose, but a joint lies outside its limits
              "singular"         no step: the Jacobian has lost the direction of the error
-             "stalled"          the error no longer falls (less than 1 % in 20 steps)
+             "stalled"          the error no longer falls (by less than 1 % in 20 steps)
              "iteration limit"  the steps ran out while the error was falling
     residual_position, residual_rotation   what is left at q [m], [rad]
     iterations   steps taken, those of all starts together
@@ -205,34 +205,36 @@ def solve(
 
 def _walk(arm, goal, q, q0, step, rows, tolerance, max_iterations, max_step):
     """The loop: from q until the error is below the tolerance, or no further step is worth it."""
-    trace, least, since, best, reason = [q], inf, 0, (inf,), ""
-    while not reason:
+    trace, best, before = [q], (inf,), inf
+    while True:
         axes, tool = kinematics._axes_and_tool(arm, q)
         e, position, rotation = _error_of_one(tool, goal, rows)
-        size = hypot(*e)
-        least, since = (size, 0) if size < PROGRESS * least else (least, since + 1)
-        if size < best[0]:
-            best = size, position, rotation, q
+        best = min(best, (hypot(*e), position, rotation, len(trace) - 1))
         if position < tolerance and rotation < tolerance:
             reason = "converged"
-        elif since == PATIENCE:
-            reason = "stalled"
-        elif len(trace) > max_iterations:
+            break
+        if len(trace) > max_iterations:
             reason = "iteration limit"
-        else:
-            J = kinematics._jacobian_of_one(arm, axes, tool, "world")
-            if rows is not None:
-                J = rows[rows > 0, None] * J[rows > 0]
-            dq = step(J, np.array(e))
-            largest = max(map(abs, dq.tolist()))
-            if STILL < largest < inf:
-                q = q + dq if largest < max_step else q + dq * (max_step / largest)
-                trace.append(q)
-            else:
-                sigma = np.linalg.svd(J, compute_uv=False)
-                reason = "singular" if sigma[-1] < LOST * sigma[0] else "stalled"
+            break
+        if len(trace) % PATIENCE == 0:
+            if best[0] > PROGRESS * before:
+                reason = "stalled"
+                break
+            before = best[0]
+        J = kinematics._jacobian_of_one(arm, axes, tool, "world")
+        if rows is not None:
+            J = rows[rows > 0, None] * J[rows > 0]
+        dq = step(J, np.array(e))
+        largest = max(map(abs, dq.tolist()))
+        if not STILL < largest < inf:
+            sigma = np.linalg.svd(J, compute_uv=False)
+            reason = "singular" if sigma[-1] < LOST * sigma[0] else "stalled"
+            break
+        q = q + dq if largest < max_step else q + dq * (max_step / largest)
+        trace.append(q)
     if reason != "converged":
-        _, position, rotation, q = best
+        _, position, rotation, at = best
+        q = trace[at]
     q, inside = (q, True) if _at_home(arm, q, q0) else _turned_home(arm, q, q0)
     if reason == "converged" and not inside:
         reason = "joint limit"

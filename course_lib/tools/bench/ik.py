@@ -1,0 +1,122 @@
+"""Inverse kinematics: all solutions of a pose, a thousand targets at once, one step of a loop.
+
+Public name: `bench_ik`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from course_lib import ik
+from course_lib.arm import Arm, load_arm
+from course_lib.engines import toolbox_robot
+from course_lib.kinematics import fk
+from course_lib.poses import error
+from course_lib.tools.bench.core import Row, Size, interleaved, scaled
+from course_lib.tools.bench.kinematics import has_pinocchio, pinocchio_calls
+
+LOOP_STEP = (
+    0.02  # [rad] how far the joints move, at random, from one step of a 20 Hz loop to the next
+)
+
+
+def bench_ik(size: Size) -> Iterator[Row]:
+    """Closed form and numeric, against Robotics Toolbox's compiled ik_LM and a Pinocchio loop."""
+    for name in ("cobot6", "panda"):
+        arm = load_arm(name)
+        q = np.random.default_rng(0).uniform(
+            arm.q_min, arm.q_max, (max(5, size.configurations // 100), arm.n)
+        )
+        yield many(arm, fk(arm, q), size)
+        yield one_step(arm, q, size)
+        if name == "cobot6":
+            yield all_solutions(arm, fk(arm, q), size)
+
+
+def many(arm: Arm, T: np.ndarray, size: Size) -> Row:
+    """Targets within the limits, from no given start: time of each, and the share solved."""
+    ets = toolbox_robot(arm).ets()
+    few = T[: max(5, len(T) // 20)]
+    found = {
+        "ours": lambda: ik.solve_batch(arm, T).q,
+        "Toolbox ik_LM": lambda: [ets.ik_LM(goal, tol=1e-12).q for goal in T],
+    }
+    if has_pinocchio():
+        found["Pinocchio loop"] = lambda: pinocchio_loop(arm, few)
+    share = {
+        name: solved(arm, call(), few if name == "Pinocchio loop" else T)
+        for name, call in found.items()
+    }
+    times = {
+        name: [1e6 * t / len(few if name == "Pinocchio loop" else T) for t in values]
+        for name, values in interleaved(found, size.long_repeats).items()
+    }
+    told = ", ".join(f"{name} {100 * part:.1f} %" for name, part in share.items())
+    title = f"ik of {len(T)} targets of {arm.name}, each (solved: {told})"
+    return Row(title, "µs", times.pop("ours"), times, of_peer={"Toolbox ik_LM": 1.2})
+
+
+def solved(arm: Arm, q: np.ndarray, T: np.ndarray) -> float:
+    """The share of q (N, n) within the limits that hold the tool at T to 1.5 µm and 1.5 µrad."""
+    e = error(fk(arm, np.array(q)), T).reshape(-1, 2, 3)
+    near = (np.linalg.norm(e, axis=-1) < 1.5e-6).all(
+        axis=-1
+    )  # ik_LM's tolerance is that of |e|^2/2
+    return float((near & ik.in_limits(arm, q)).mean())
+
+
+def one_step(arm: Arm, q: np.ndarray, size: Size) -> Row:
+    """The next target of a loop from the posture before, at as many places as there are calls."""
+    ets = toolbox_robot(arm).ets()
+    q = q[: size.calls]
+    moved = q + LOOP_STEP * np.random.default_rng(1).uniform(-1, 1, q.shape)
+    pairs = [*zip(fk(arm, np.clip(moved, arm.q_min, arm.q_max)), q)]
+    calls = {
+        "ours": lambda: [ik.solve(arm, T, q0, restarts=0) for T, q0 in pairs],
+        "Toolbox ik_LM": lambda: [ets.ik_LM(T, q0=q0, tol=1e-12) for T, q0 in pairs],
+    }
+    times = scaled(interleaved(calls, 3 * size.repeats), 1e6 / len(pairs))
+    title = f"ik of {arm.name}, one step of a loop"
+    return Row(title, "µs", times.pop("ours"), times, of_peer={"Toolbox ik_LM": 2.0})
+
+
+def all_solutions(arm: Arm, T: np.ndarray, size: Size) -> Row:
+    """The closed form: eight solutions of each pose. No peer gives them all."""
+    few = T[: size.calls]
+    times = interleaved({"ours": lambda: [ik.closed_form(arm, goal) for goal in few]}, size.repeats)
+    title = f"all closed-form solutions of {arm.name}, each pose"
+    return Row(title, "µs", scaled(times, 1e6 / len(few))["ours"])
+
+
+def pinocchio_loop(arm: Arm, T: np.ndarray, starts: int = 51, steps: int = 30) -> list[np.ndarray]:
+    """Levenberg-Marquardt as one writes it around Pinocchio: random starts, one by one."""
+    pose, J = pinocchio_calls(arm)
+    rng, found = np.random.default_rng(0), []
+    for goal in T:
+        for _ in range(starts):
+            q = walk(pose, J, goal, rng.uniform(arm.q_min, arm.q_max), steps)
+            q = q - 2 * np.pi * np.round((q - (arm.q_min + arm.q_max) / 2) / (2 * np.pi))
+            if np.linalg.norm(to_goal(pose(q), goal)) < 1e-6 and ik.in_limits(arm, q):
+                break
+        found.append(q)
+    return found
+
+
+def walk(pose: Callable, J: Callable, goal: np.ndarray, q: np.ndarray, steps: int) -> np.ndarray:
+    """From q (n,), damped by the error, until the goal (4, 4) is reached or the steps run out."""
+    for _ in range(steps):
+        e = to_goal(pose(q), goal)
+        if np.linalg.norm(e) < 1e-6:
+            break
+        Jq = J(q)
+        q = q + Jq.T @ np.linalg.solve(Jq @ Jq.T + 0.005 * (e @ e) * np.eye(6), e)
+    return q
+
+
+def to_goal(T: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    """`poses.error` by Pinocchio."""
+    import pinocchio as pin
+
+    return np.r_[goal[:3, 3] - T[:3, 3], pin.log3(goal[:3, :3] @ T[:3, :3].T)]
