@@ -1,7 +1,7 @@
 """Does a slider really move?  Lessons, the controls and the released homework in a real browser.
 
 A JupyterLab on a temporary copy of notebooks/ serves most tests; screenshots go to
-tests/screenshots/. How long a key press takes is measured by `course.py bench --only key`.
+tests/screenshots/. How long a key press takes is measured by `course.py bench key`.
 """
 
 import json
@@ -11,11 +11,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from support.accessible import export, faults
-from support.lab_browser import NOTEBOOKS, PROJECT, NoBrowser, start_lab
 
 from course_lib import dh
 from course_lib.check import NOT_YET, check
 from course_lib.explore.dress import ASLEEP
+from course_lib.tools.browser import NOTEBOOKS, PROJECT, NoBrowser, start_lab
 
 SHORT = ["00", "02", "04"]  # the others are opened with --full
 LESSONS = [

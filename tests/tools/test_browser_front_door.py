@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from support.lab_browser import FLAGS, Lab, NoBrowser, _free_port, find_browser
 
 from course_lib.tools import copies, refresh
+from course_lib.tools.browser import FLAGS, Lab, NoBrowser, find_browser, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPLORER = """from course_lib import plots
@@ -79,7 +79,7 @@ class Course:
     @contextlib.contextmanager
     def evening(self, chromium):
         """`course.py lab --here` as a learner starts it: a `Lab`, and later what was said."""
-        port, token, log = _free_port(), secrets.token_hex(16), self.root.parent / "lab.log"
+        port, token, log = free_port(), secrets.token_hex(16), self.root.parent / "lab.log"
         places = ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR")
         env = {f"JUPYTER_{place}": str(self.root.parent / place) for place in places}
         command = [sys.executable, str(self.root / "course.py"), "lab", "--here", "--no-browser"]

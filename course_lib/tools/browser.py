@@ -8,8 +8,8 @@
 A page that ends without an error must have said nothing bad on the console and asked nobody but
 this machine; one that ends with an error leaves a screenshot and its console in tests/screenshots/.
 
-Public names: `start_lab`, `Lab`, `Page`, `ExplorerOnPage`, `find_browser`, `NoBrowser`,
-`SCREENSHOTS`.
+Public names: `start_lab`, `Lab`, `Page`, `ExplorerOnPage`, `find_browser`, `free_port`,
+`NoBrowser`, `SCREENSHOTS`.
 """
 
 import contextlib
@@ -132,7 +132,7 @@ def _server(home, folder, token):
         "JUPYTER_TOKEN": token,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")])),
     }
-    port = _free_port()
+    port = free_port()
     command = [
         sys.executable,
         "-m",
@@ -181,7 +181,8 @@ def _end(process):
             return
 
 
-def _free_port():
+def free_port() -> int:
+    """A port that nobody listens on now."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
