@@ -7,7 +7,7 @@ means that ours is faster. A promise that the course makes is shown beside the r
 
 core        Row, Size, taking turns
 table       a row's numbers, and all of them as text
-kinematics, urdf, explorers, imports, lesson, grading: one file a topic
+kinematics, ik, urdf, explorers, imports, lesson, grading: one file a topic
 __main__    the command line
 
 To add a row, write a function that takes a `Size` and yields `Row`s, and put it into GROUPS.
@@ -15,6 +15,7 @@ To add a row, write a function that takes a `Size` and yields `Row`s, and put it
 
 from course_lib.tools.bench.explorers import bench_key, bench_redraw
 from course_lib.tools.bench.grading import bench_grading
+from course_lib.tools.bench.ik import bench_ik
 from course_lib.tools.bench.imports import bench_import
 from course_lib.tools.bench.kinematics import bench_kinematics
 from course_lib.tools.bench.lesson import bench_lesson
@@ -23,6 +24,7 @@ from course_lib.tools.bench.urdf import bench_urdf
 GROUPS = {
     "kinematics": bench_kinematics,
     "urdf": bench_urdf,
+    "ik": bench_ik,
     "redraw": bench_redraw,
     "key": bench_key,
     "import": bench_import,
