@@ -53,8 +53,8 @@ def many(arm: Arm, T: np.ndarray, size: Size) -> Row:
         name: [1e6 * t / len(few if name == "Pinocchio loop" else T) for t in values]
         for name, values in interleaved(found, size.long_repeats).items()
     }
-    told = ", ".join(f"{name} {100 * part:.1f} %" for name, part in share.items())
-    title = f"ik of {len(T)} targets of {arm.name}, each (solved: {told})"
+    told = " / ".join(f"{100 * part:.1f}" for part in share.values())
+    title = f"ik of {len(T)} targets of {arm.name}, each; solved {told} %"
     return Row(title, "µs", times.pop("ours"), times, of_peer={"Toolbox ik_LM": 1.2})
 
 
