@@ -71,6 +71,7 @@ def f(x: Literal[1] = None, *, y: int | None = None) -> tuple[int, 3]:
     a: Array[3, 4] = x
     b = f"{x + 1}"
     c = "a" + x
+    d = x.reshape(-1, 3)
 if TYPE_CHECKING:
     z = 1
 if __name__ == "__main__":

@@ -131,6 +131,8 @@ def _nodes(node: ast.AST, where: str) -> Iterator[tuple[ast.AST, str]]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
         where = f"{where}.{node.name}".lstrip(".")
     skipped = {getattr(node, name, None) for name in ("annotation", "returns", "msg")}
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".reshape"):
+        skipped.update(node.args)  # most are -1, where every negative number means the same
     for child in ast.iter_child_nodes(node):
         if child not in skipped:
             yield from _nodes(child, where)

@@ -23,8 +23,6 @@ from pathlib import Path
 from course_lib.tools.mutants.changes import Change
 
 ROOMS = {"floor": ("arm", "arm_file", "poses", "kinematics", "dh", "urdf", "engines")}
-# Tests of a module that does not give its name to their file.
-ALSO: dict[str, tuple[str, ...]] = {}
 HEAVY = (
     "numpy",
     "scipy.optimize",
@@ -73,7 +71,7 @@ class Place:
             for path in [folder / f"test_{name}.py", *sorted(folder.glob(f"test_{name}_*.py"))]
             if path.is_file() and not any(path.stem.startswith(f"test_{n}") for n in longer)
         ]
-        files += [folder / also for also in ALSO.get(name, ()) if (folder / also).is_file()]
+        files.sort(key=lambda path: not path.stem.endswith(source.stem))  # most likely to notice
         return tuple(path.relative_to(self.root).as_posix() for path in files)
 
     def module(self, file: str) -> str:
@@ -115,7 +113,7 @@ def outcomes(place: Place, changes: Iterable[Change]) -> Iterator[tuple[Change, 
 def _limit(place, file, tests):
     """CPU seconds that a run may take: three times what it takes without a change."""
     if not tests:
-        raise ValueError(f"{file}: no tests of its own in tests/ (see ALSO in {__name__})")
+        raise ValueError(f"{file}: no tests of its own in tests/, by name")
     ((_, status, cpu, words),) = _run(place, [_Job(None, tests, 600)])
     if status:
         raise ValueError(f"{file}: its tests fail without a change\n{words[-3000:]}")
