@@ -35,9 +35,6 @@ MOST_POINTS = 5000  # the number of samples is doubled for the tolerance until i
 SINGULAR = 0.03  # smallest singular value of J below which a singularity is to blame
 
 
-# ---------------------------------------------------------------- how the tool should move
-
-
 @dataclass(frozen=True, eq=False)
 class ToolMotion:
     """A way of the tool and its timing. Called with t (...) [s], it gives T, twist, acceleration.
@@ -185,9 +182,6 @@ def _poses(T0, T1):
     return T0, T1
 
 
-# ---------------------------------------------------------------- can the joints follow?
-
-
 class JointMotion(NamedTuple):
     """What the joints do, and where and why they can't follow. Ask `result.success`.
 
@@ -197,7 +191,8 @@ class JointMotion(NamedTuple):
                  "out of reach"  no posture holds the tool there
                  "joint limit"   every posture that does lies outside a joint's limits
                  "branch flip"   only another branch goes on: one joint would have to jump
-                 "singular"      close to a singularity: joints would have to turn too fast
+                 "singular"      joints would have to turn too fast: sigma, the smallest singular
+                                 value of the Jacobian, is near 0
                  "speed", "acceleration"   a joint's limit is passed elsewhere
     detail       the same with numbers, and what else is wrong further on
     t_failed     when it fails first [s]; nan on success
@@ -298,11 +293,14 @@ def _fastest(arm, motion, s, q, margin):
     v = np.append((1 - margin) * arm.qd_max, motion.v_max)
     a = np.append((1 - margin) * arm.qdd_max, motion.a_max)
     best = time_optimal(Trajectory(curve.x, curve.c), v, a)
-    return (Trajectory(best.breaks, part) for part in (best.coefs[..., -1], best.coefs[..., :-1]))
+    parts = best.coefs[..., -1], best.coefs[..., :-1]
+    return (Trajectory(best.breaks, part, motion.timing.t0) for part in parts)
 
 
 def _refined(arm, attempt, points, tolerance, margin):
     """The first attempt whose samples are dense enough, or the densest."""
+    if points < 2:
+        raise ValueError(f"points: {points!r}, expected two at least")
     while True:
         result = _judged(arm, *attempt(points), tolerance, margin)
         if result.reason != "strays":
@@ -315,8 +313,25 @@ def _refined(arm, attempt, points, tolerance, margin):
 def _follow(arm, pose_at, x, q0):
     """Places (k,) and the postures (k, n) there, as far as possible; and a `_Stuck`, or None.
 
-    The places are those of x (m,), and more between where a joint moves far.
+    The places are those of x (m,), and more between where a joint moves far. Where all goes well, a
+    few are enough to know the branch, and the others are solved at once, from a spline's guess. (An
+    arm with more than six joints would drift: its posture depends on the way.)
     """
+    from scipy.interpolate import CubicSpline
+
+    if arm.n <= 6:
+        places, q, stuck = _walk(arm, pose_at, np.append(x[:-1:20], x[-1]), q0)
+        if stuck is None and len(places) > 3:
+            guess = CubicSpline(places, q)(x)
+            found = ik.solve_batch(arm, pose_at(x), guess, restarts=0, tolerance=EXACT)
+            jump = max(np.abs(found.q - guess).max(), np.abs(np.diff(found.q, axis=0)).max())
+            if found.success.all() and jump < STRIDE / 2:
+                return x, found.q, None
+    return _walk(arm, pose_at, x, q0)
+
+
+def _walk(arm, pose_at, x, q0):
+    """The same, one place after the other."""
     T = pose_at(x)
     first = ik.solve(arm, T[0], q0, tolerance=EXACT)
     if not first.success:
@@ -347,16 +362,12 @@ def _step(arm, pose_at, reached, x1, T1, guess, depth=0):
         _step(arm, pose_at, reached, x1, T1, reached[-1][1], depth + 1)
 
 
-# ---------------------------------------------------------------- where and why not
-
-
 def _judged(arm, motion, joints, stuck, tolerance, margin):
     """The verdict on q(t): of everything that is wrong, what comes first."""
     faults, off = [], np.zeros((2, 1))
     t_end = motion.timing.t0 if joints is None else joints.t0 + joints.duration
     if joints is not None and joints.duration:
-        t = joints.t0 + joints.breaks[:-1, None] + np.diff(joints.breaks)[:, None] * [1 / 3, 2 / 3]
-        t = t.ravel()
+        t = joints.t0 + (joints.breaks[:-1] + joints.breaks[1:]) / 2
         q = joints(t)[0]
         off = np.linalg.norm(error(_ideal(motion, t), fk(arm, q)).reshape(-1, 2, 3), axis=-1).T
         faults = [
@@ -413,9 +424,7 @@ def _hurries(arm, joints, limit, order):
     j, t = int(use[k].argmax()), joints.t0 + joints.breaks[k]
     sigma = _smallest_singular_value(arm, joints(t)[0])
     name = ("speed", "acceleration")[order - 1]
-    detail = (
-        f"joint {j + 1} needs {use[k, j]:.2f} of its {name}; smallest singular value {sigma:.3f}"
-    )
+    detail = f"joint {j + 1} needs {use[k, j]:.2f} of its {name}, smallest sigma {sigma:.3f}"
     return [(t, "singular" if sigma < SINGULAR else name, detail)]
 
 
@@ -424,14 +433,11 @@ def _why(arm, stuck):
     other = ik.solve(arm, stuck.T_next, stuck.q)
     if not other.success and other.reason != "joint limit":
         x, y, z = stuck.T_next[:3, 3]
-        return (
-            "out of reach",
-            f"no posture found that holds the tool at {x:.3f}, {y:.3f}, {z:.3f} m",
-        )
+        return "out of reach", f"no posture holds the tool at {x:.3f}, {y:.3f}, {z:.3f} m"
     at_limit = stuck.found.reason == "joint limit"
     sigma = _smallest_singular_value(arm, stuck.q)
     if not at_limit and sigma < SINGULAR:
-        return "singular", f"smallest singular value {sigma:.4f}"
+        return "singular", f"smallest sigma {sigma:.4f}"
     if not other.success:
         return "joint limit", _beyond(arm, stuck.found.q if at_limit else other.q)
     j = int(np.argmax(np.abs(other.q - stuck.q)))

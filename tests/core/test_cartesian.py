@@ -101,7 +101,7 @@ def test_an_arc_passes_its_three_points_on_a_circle(T0, T1, seed):
     sphere = np.c_[2 * p, np.ones(len(p))]  # |p|^2 = 2 c p + const, in a plane: a circle
     fit = np.linalg.lstsq(sphere, np.sum(p**2, axis=1), rcond=1e-9)[0]
     assert np.allclose(sphere @ fit, np.sum(p**2, axis=1), atol=1e-9)
-    assert np.linalg.svd(p - p.mean(axis=0))[1][2] < 1e-9 * len(p)  # in a plane
+    assert np.linalg.svd(p - p.mean(axis=0), compute_uv=False)[2] < 1e-9 * len(p)  # in a plane
 
 
 def test_an_arc_may_be_more_than_half_a_circle():
@@ -131,6 +131,7 @@ REFUSED = {
     "alpha_max: inf": lambda: line(np.eye(4), np.eye(4), alpha_max=np.inf),
     "rise: -1": lambda: line(np.eye(4), np.eye(4), rise=-1),
     "via: shape": lambda: arc(np.eye(4), [1, 2], np.eye(4)),
+    "points: 1": lambda: to_joints(COBOT6, line(np.eye(4), np.eye(4)), Q0, points=1),
     "q0": lambda: to_joints(COBOT6, line(np.eye(4), np.eye(4)), [0, 0]),
 }
 
@@ -256,8 +257,9 @@ def test_a_start_time_is_kept():
     T0 = fk(COBOT6, Q0)
     motion = line(T0, moved(T0, [0, 0.05, 0.05]))
     later = replace(motion, timing=motion.timing.starting(7))
-    now, then = (to_joints(COBOT6, m, Q0).trajectory for m in (motion, later))
-    assert then.t0 == 7 and np.allclose(then(7.3)[0], now(0.3)[0], atol=1e-9)
+    for follow in (to_joints, slowed):
+        now, then = (follow(COBOT6, m, Q0).trajectory for m in (motion, later))
+        assert then.t0 == 7 and np.allclose(then(7.3)[0], now(0.3)[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("follow", [to_joints, slowed])

@@ -7,7 +7,7 @@ means that ours is faster. A promise that the course makes is shown beside the r
 
 core        Row, Size, taking turns
 table       a row's numbers, and all of them as text
-kinematics, ik, urdf, explorers, imports, lesson, grading: one file a topic
+kinematics, ik, trajectory, urdf, explorers, imports, lesson, grading: one file a topic
 __main__    the command line
 
 To add a row, write a function that takes a `Size` and yields `Row`s, and put it into GROUPS.
@@ -19,12 +19,14 @@ from course_lib.tools.bench.ik import bench_ik
 from course_lib.tools.bench.imports import bench_import
 from course_lib.tools.bench.kinematics import bench_kinematics
 from course_lib.tools.bench.lesson import bench_lesson
+from course_lib.tools.bench.trajectory import bench_trajectory
 from course_lib.tools.bench.urdf import bench_urdf
 
 GROUPS = {
     "kinematics": bench_kinematics,
     "urdf": bench_urdf,
     "ik": bench_ik,
+    "trajectory": bench_trajectory,
     "redraw": bench_redraw,
     "key": bench_key,
     "import": bench_import,
