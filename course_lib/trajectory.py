@@ -268,7 +268,7 @@ def shortest_duration(
         v_p = np.where(D > 2 * v_flat**2 / a, v_p, np.cbrt(D**2 * j / 4))
         v_p = np.minimum(v_p, v)  # reached half-way, or held for a while
         ramp = np.where(v_p > v_flat, v_p / a + a / j, 2 * np.sqrt(v_p / j))
-        return np.where(D > 0, D / v_p + ramp, 0.0)
+        return np.where(D > 0, D / v_p + ramp, 0.0)[()]  # a number for a number
 
 
 def synchronise(
