@@ -12,6 +12,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -132,11 +133,12 @@ def _load(names):
 def _run(place, jobs):
     """(job, exit status, CPU seconds, what it printed) of each job, WORKERS at a time."""
     waiting, running = list(reversed(jobs)), {}
+    quick: list[str] = []  # tests that noticed something, the latest first: the next to be tried
     try:
         while waiting or running:
             while waiting and len(running) < WORKERS:
                 job, words = waiting.pop(), tempfile.TemporaryFile()
-                pid = _fork(place, job, words)
+                pid = _fork(place, job, words, quick)
                 running[pid] = job, words, time.monotonic() + 4 * job.limit
             time.sleep(0.02)
             for pid, (job, words, deadline) in list(running.items()):
@@ -149,6 +151,8 @@ def _run(place, jobs):
                     with words:
                         words.seek(0)
                         text = words.read().decode(errors="replace")
+                    for name in re.findall(r"^FAILED (.+?)(?: - |$)", text, re.MULTILINE):
+                        quick = [name, *(other for other in quick if other != name)]
                     status = os.waitstatus_to_exitcode(status)
                     yield job, status, used.ru_utime + used.ru_stime, text
     finally:
@@ -162,7 +166,7 @@ def _end(pid):
         os.killpg(pid, signal.SIGKILL)
 
 
-def _fork(place, job, words):
+def _fork(place, job, words, quick):
     pid = os.fork()
     if pid:
         with contextlib.suppress(OSError):
@@ -172,13 +176,13 @@ def _fork(place, job, words):
         os.setpgid(0, 0)
         os.dup2(words.fileno(), 1)
         os.dup2(words.fileno(), 2)
-        status = _tests_on(place, job)
+        status = _tests_on(place, job, _Quick(quick))
     except BaseException:
         status = 1
     os._exit(status)
 
 
-def _tests_on(place, job):
+def _tests_on(place, job, plugin):
     """The child: pytest's exit status with the change in place."""
     import resource
 
@@ -199,17 +203,23 @@ def _tests_on(place, job):
     plugins = ["-p", "_hypothesis_pytestplugin", "-p", "no:cacheprovider"]
     report = ["-x", "-q", "--no-header", f"--tb={'no' if job.change else 'short'}"]
     where = [f"--rootdir={place.root}", *job.tests]
-    return int(pytest.main([*plugins, *report, *where], plugins=[_Quick()]))
+    return int(pytest.main([*plugins, *report, *where], plugins=[plugin]))
 
 
 class _Quick:
-    """A failing example need not be made small."""
+    """The tests that noticed the changes before come first; a failing example stays as it is."""
+
+    def __init__(self, first: list[str]):
+        self.rank = {name: i for i, name in enumerate(first)}
 
     def pytest_collection(self):
         from hypothesis import Phase, settings
 
         settings.register_profile("mutants", settings(), phases=(Phase.explicit, Phase.generate))
         settings.load_profile("mutants")
+
+    def pytest_collection_modifyitems(self, items):
+        items.sort(key=lambda item: self.rank.get(item.nodeid, len(self.rank)))
 
 
 class _Changed(importlib.machinery.SourceFileLoader):
