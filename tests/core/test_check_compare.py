@@ -451,6 +451,9 @@ def test_poses_at_their_bound():
         T[3, column] += 0.2e-9
         with pytest.raises(Unreadable, match=r"^The bottom row of a pose is \(0, 0, 0, 1\); yours"):
             as_pose(T)
+    T[3] = [1e-9, 0, 0, 1]  # as large as the tolerance is not below it
+    with pytest.raises(Unreadable, match="bottom row"):
+        as_pose(T)
     T[3] = [0, 0, 0, 1]
     T[:3, :3] *= 2
     with pytest.raises(Unreadable, match="unit vectors"):
@@ -504,6 +507,7 @@ def test_show_is_short_and_the_same_everywhere():
         show(1234567.0) == "1.2346e+06" and show(0.123456) == "0.12346" and show(2 + 1j) == "2+1j"
     )
     assert show(True) == "True" and show(np.array([True, False])) == "[ True, False]"
+    assert show([1e-4, 2000.0]) == "[   0.0001, 2000.    ]"
     assert show([1, -2]) == "[ 1, -2]" and show([0.12345678]) == "[0.1235]"
     assert show({"a": 1}) == "{'a': 1}" and show("tool") == "'tool'"
     assert "0x" not in show([object()]) and show([object()]) == "[<object object>]"

@@ -3,6 +3,7 @@
 import sys
 import time
 import warnings
+from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import sympy as sp
 from support.complaints import complaints
 
+from course_lib.arm import load_arm
 from course_lib.check import (
     NOT_YET,
     AnswerFailed,
@@ -549,3 +551,20 @@ def test_matrices_in_a_message_are_blocks():
     assert page.count("<pre") == 3 and "</pre>and<pre" in page and "</pre>No.<pre" in page
     assert "…</pre>End" in page and page.endswith("End &lt;b&gt;.")
     assert message_html("no matrix\nhere [1]") == "no matrix\nhere [1]"
+
+
+def test_the_line_of_an_error_in_the_library_is_the_learners():
+    def asks(m):
+        return load_arm("no such arm")
+
+    said = TURN.judge(asks, rng()).message
+    assert said.endswith('at the line: return load_arm("no such arm")')
+
+
+def test_exercises_are_told_apart_by_identity_and_do_not_change():
+    one, other = (Exercise("one", truth=np.eye(2)) for _ in range(2))
+    assert one != other and len({one, other, Mistake(1, "a"), Mistake(1, "a")}) == 4
+    result = one.judge(np.eye(2), rng())
+    for thing, field in ((one, "name"), (Mistake(1, "a"), "message"), (result, "passed")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(thing, field, None)

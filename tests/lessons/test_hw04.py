@@ -1,28 +1,13 @@
-"""Homework 04: the truths hold against outside engines. (What every homework promises: test_every_homework.py.)"""
-
-import importlib.util
+"""Homework 04: the truths hold against outside engines."""
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from support.judges import judge_of
 
 from course_lib.engines import pinocchio_fk, pinocchio_model
-from course_lib.tools.grading import command as tool
-from course_lib.tools.grading.marking import load_homework
 
-HW04 = load_homework(tool.SOURCES / "hw04_jacobians")
-BY_NAME = {e.name: e for e in HW04.exercises}
-
-
-def judge_module():
-    spec = importlib.util.spec_from_file_location("judge_of_hw04", HW04.folder / "judge.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-JUDGE = judge_module()
-
+JUDGE, BY_NAME = judge_of("hw04_jacobians")
 
 # ---------------------------------------------------------------- the truths
 
@@ -76,7 +61,7 @@ def test_truth_of_the_frame_against_pinocchios_three():
 
 
 def test_truth_of_the_stretched_elbow_by_differences_of_the_drawing():
-    """The tip from the drawing alone: no joint moves it along the lost direction, and the arm is as long as it gets."""
+    """No joint moves the drawn tip along the lost direction, and the arm is as long as it gets."""
 
     def tip(u, e, f, q1, q2, q3):
         rho = u * np.cos(q2) + e * np.cos(q2 + q3) + f * np.sin(q2 + q3)
@@ -94,7 +79,7 @@ def test_truth_of_the_stretched_elbow_by_differences_of_the_drawing():
 
 
 def test_truth_of_the_torques_by_virtual_work():
-    """Power of the push on the point where it acts, for random joint speeds, seen by moving the arm a little."""
+    """The power of the push on the point where it acts, seen by moving the arm a little."""
     from course_lib.kinematics import fk, jacobian
 
     rng = np.random.default_rng(5)

@@ -12,7 +12,7 @@ POINTS = {e.name: e.points for e in HW02.exercises}
 
 
 def notebook_with(replaced=None, before=(), after=(), without=()):
-    """The source notebook with solution cells `replaced` by other code, cells added, cells left out."""
+    """The source notebook with solution cells `replaced`, others added, others left out."""
     notebook = copy.deepcopy(HW02.notebook)
     notebook["cells"] = [cell for cell in notebook["cells"] if grade_id(cell) not in without]
     for cell in notebook["cells"]:

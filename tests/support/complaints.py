@@ -1,28 +1,132 @@
 """Does an exercise keep its promises?  For tests of checkpoints and homework."""
 
 import copy
+import functools
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from course_lib.check import Exercise
+from course_lib.check import Exercise, Mistake
+
+# What a learner might return by accident; right for no exercise.
+ODD_ANSWERS = [
+    [],
+    [[1], [2, 3]],
+    [None, None],
+    {"a": 1},
+    7.5,
+    True,
+    1j,
+    "text",
+    np.zeros((4, 4)),
+    np.full((4, 4), np.nan),
+    np.full((6, 4), np.inf),
+    np.full((3, 4), 1.79e308),
+    ("x", [1, 2]),
+    ("xyz", 3),
+    ("xxy", "rad"),
+    ("elbow", "x"),
+    ("elbow", [1, 2]),
+    (1, [1, 2]),
+    (1.0, "x"),
+    (np.nan, np.full(3, np.nan)),
+    (np.ones(3), np.ones(9)),
+    [np.ones(3), np.ones(2)],
+    (np.ones(3), np.ones(3), 1.0, "far"),
+    [np.zeros((3, 4)), np.full((4, 4), np.nan)],
+    "<robot/>",
+    '<robot name="x"><joint name="j"><origin rpy="a b c"/></joint></robot>',
+    '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><robot>&b;</robot>',
+    "<" * 300_000,
+]
+# Numbers in whose place no number may stand: `norm > tol` is false for NaN.
+RUIN = (np.nan, np.inf, -np.inf, 1.79e308, -1.79e308)
 
 
 def complaints(exercise: Exercise, rng: np.random.Generator) -> list[str]:
-    """What is wrong with an exercise: the truth or an alternative that fails, a mistake that does not
-    fail with its own message. Empty if all is well."""
+    """What is wrong with an exercise: the truth or an alternative that fails, a mistake that does
+    not fail with its own message. Empty if all is well."""
     found = []
-    state = copy.deepcopy(rng)
-    for label, answer in [
-        ("the truth", exercise.truth),
-        *((f"alternative {i}", a) for i, a in enumerate(exercise.alternatives)),
-    ]:
-        result = exercise.judge(answer, copy.deepcopy(state))
+    exercise = solved_once(exercise, rng)
+    right = [("the truth", exercise.truth)]
+    right += [(f"alternative {i}", answer) for i, answer in enumerate(exercise.alternatives)]
+    for label, answer in right:
+        result = exercise.judge(answer, rng)
         if not result.passed:
             found.append(f"{exercise.name}: {label} fails: {result.message}")
     for i, mistake in enumerate(exercise.mistakes):
-        result = exercise.judge(mistake.answer, copy.deepcopy(state))
+        result = exercise.judge(mistake.answer, rng)
         if result.passed:
             found.append(f"{exercise.name}: mistake {i} passes ({mistake.message})")
         elif not result.message.endswith(mistake.message):
             found.append(f"{exercise.name}: mistake {i} gets another message: {result.message}")
     return found
+
+
+def odd_answers_taken(exercise: Exercise, rng: np.random.Generator) -> list[str]:
+    """Odd answers, and right ones with ruined numbers, that pass or get no sentence."""
+    exercise = solved_once(exercise, rng)
+    odd = [always(exercise, answer) for answer in ODD_ANSWERS]
+    odd += [ruined(exercise, number) for number in RUIN] if has_numbers(exercise) else []
+    results = [exercise.judge(answer, rng) for answer in odd]
+    return [repr(result)[:300] for result in results if result.passed or len(result.message) <= 20]
+
+
+def always(exercise: Exercise, answer: Any) -> Any:
+    """What gives `answer` in every case: a function, or the value itself."""
+    return answer if exercise.cases is None else lambda *args: answer
+
+
+def solved_once(exercise: Exercise, rng: np.random.Generator) -> Exercise:
+    """The exercise with the cases of `rng`, its answers to them found once and remembered."""
+    if exercise.cases is None:
+        return exercise
+    cases = exercise.cases(copy.deepcopy(rng))
+    return replace(
+        exercise,
+        cases=lambda rng: cases,
+        truth=remembered(exercise.truth),
+        alternatives=[remembered(answer) for answer in exercise.alternatives],
+        mistakes=[Mistake(remembered(m.answer), m.message) for m in exercise.mistakes],
+    )
+
+
+def remembered(function: Callable) -> Callable:
+    """The function, which works out each answer once."""
+    found = {}
+
+    @functools.wraps(function)
+    def answer(*args):
+        key = pickle.dumps(args)
+        if key not in found:
+            found[key] = function(*args)
+        return copy.deepcopy(found[key])
+
+    return answer
+
+
+def has_numbers(exercise: Exercise) -> bool:
+    """Does the truth of the first case hold a float?"""
+    truth = exercise.truth
+    return _count(truth(*exercise.cases(None)[0]) if exercise.cases else truth) > 0
+
+
+def _count(value):
+    if isinstance(value, list | tuple):
+        return sum(map(_count, value))
+    return int(np.asarray(value).dtype.kind == "f")
+
+
+def ruined(exercise: Exercise, number: float) -> Any:
+    """The truth with `number` in the place of every float."""
+
+    def ruin(value):
+        if isinstance(value, list | tuple):
+            return [ruin(part) for part in value]
+        return np.full(np.shape(value), number)[()] if _count(value) else value
+
+    truth = exercise.truth
+    return (lambda *args: ruin(truth(*args))) if callable(truth) else ruin(truth)

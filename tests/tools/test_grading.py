@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -183,11 +184,14 @@ def test_an_unreadable_submission_shows_in_the_exit_status(graded):
     assert graded[1] == 1
 
 
-def test_export_of_nbgrader_shows_the_marks(graded):
+def test_export_of_nbgrader_shows_the_marks(graded, tmp_path):
     classroom = graded[0]
+    # without this module, which checks web addresses, nbgrader starts seconds sooner
+    (tmp_path / "rfc3987_syntax.py").write_text("raise ImportError")
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", "export"],
         cwd=classroom,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=120,
@@ -219,7 +223,7 @@ def test_feedback_shows_marks_and_messages_and_no_hidden_case(graded):
 
 
 def as_shown(cases):
-    """The inputs of some cases as messages show them: "= 0.34256," for a number, the lines of an array."""
+    """Inputs of cases as messages show them: "= 0.34256," for a number, the lines of an array."""
     arrays = {
         line for case in cases for arg in case if np.ndim(arg) for line in show(arg).splitlines()
     }
@@ -249,16 +253,16 @@ def test_grading_again_changes_nothing_and_keeps_what_a_person_entered(classroom
 
 
 def test_time_cost_of_a_right_submission(graded):
+    """Less than 3 s of one core, the learner's process included."""
     submission = read_submission(graded[0] / "submitted" / "right" / "hw02_dh", "right", HW02)
-    seconds = []
-    for _ in range(3):
-        start = time.monotonic()
-        marks = mark(
-            submission, HW02.exercises, lambda name: hidden_rng(SECRET, "right", "hw02_dh", name)
-        )
-        seconds.append(time.monotonic() - start)
-        assert sum(m.points for m in marks) == 10
-    assert min(seconds) < 3
+
+    def cost():
+        before = sum(os.times()[:4])
+        rng_of = lambda name: hidden_rng(SECRET, "right", "hw02_dh", name)
+        assert sum(m.points for m in mark(submission, HW02.exercises, rng_of)) == 10
+        return sum(os.times()[:4]) - before
+
+    assert any(cost() < 3 for _ in range(3))
 
 
 # ---------------------------------------------------------------- one exercise, many tricks
@@ -375,7 +379,7 @@ def test_a_trick_costs_its_exercise_only_and_is_told(trick):
 
 
 CELLS = {
-    "loop": ("while True:\n    pass", "took longer than 2.5 s"),
+    "loop": ("while True:\n    pass", "took longer than 1 s"),
     "exit": ("import os\nos._exit(0)", "ended the whole process (exit code 0)"),
     "raise": ("1 / 0", "ZeroDivisionError"),
     "late": (
@@ -398,7 +402,8 @@ CELLS = {
 @pytest.mark.parametrize("kind", CELLS)
 def test_a_bad_cell_costs_only_what_needs_it(kind):
     source, part = CELLS[kind]
-    marks = marks_of(Cell("cell add", source, solves="add"), GOOD)
+    limits = replace(SHORT, cell=1.0) if kind == "loop" else SHORT
+    marks = marks_of(Cell("cell add", source, solves="add"), GOOD, limits=limits)
     assert marks["add"].points == 0 and part in marks["add"].message
     assert marks["bystander"].points == 1, marks["bystander"]
 
@@ -414,7 +419,7 @@ def test_a_background_thread_that_kills_the_process_later_hurts_no_other_exercis
 
 
 def test_what_a_notebook_may_do_all_the_same():
-    """Magic commands, display, prints, a helper in another cell, own checks, shadowed names after the check."""
+    """Magic commands, display, prints, helpers in other cells, own checks, names shadowed later."""
     cells = [
         Cell(
             "code cell 1",

@@ -36,6 +36,9 @@ from course_lib.tools.grading.marking import (
     read_submission,
 )
 
+# Without this module jsonschema, and so nbformat and nbgrader, start more than a second sooner.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 SOURCES = PROJECT / "notebooks" / "homework"
 CLASSROOM = PROJECT / "classroom"
 STUB = "# YOUR CODE HERE\n..."

@@ -14,19 +14,23 @@ MATRIX = {"standard": dh_matrix, "modified": mdh_matrix}
 PI = np.pi
 
 
-def frames(table, q, convention="standard"):
-    """Poses of frames 1 … n in the base frame. table (n, 4), q (n,) [rad]. Returns (n, 4, 4)."""
+def rows(table, q, convention="standard"):
+    """The matrix of each row (..., n, 4, 4). table (n, 4), q (..., n) [rad]."""
     a, alpha, d, theta = np.asarray(table, float).T
-    T, found = np.eye(4), []
-    for A in MATRIX[convention](a, alpha, d, theta + q):
-        T = T @ A
-        found.append(T)
-    return np.array(found)
+    return MATRIX[convention](a, alpha, d, theta + q)
+
+
+def product(steps):
+    """steps[0] · steps[1] · …, of (..., n, 4, 4); n = 0 gives the unit matrix."""
+    T = np.eye(4)
+    for i in range(steps.shape[-3]):
+        T = T @ steps[..., i, :, :]
+    return T
 
 
 def last_frame(table, q, convention="standard"):
-    """Pose of frame n in the base frame (4, 4)."""
-    return frames(table, q, convention)[-1]
+    """Pose of frame n in the base frame, for q (..., n): (..., 4, 4)."""
+    return product(rows(table, q, convention))
 
 
 def postures(n, count=8):
@@ -209,7 +213,7 @@ def drawn_tip(h, s, r, t, q):
 
 
 def tips(table):
-    return np.array([last_frame(table, q)[:3, 3] for q in postures(3)])
+    return last_frame(table, postures(3))[:, :3, 3]
 
 
 def compare_tips(answer, expected, args):
@@ -358,7 +362,7 @@ def screws_into_tool(table, columns):
 def modified_poses(answer, n):
     """The poses (k, 4, 4) that a modified table and its tool give."""
     table, tool = parts(answer, ("the table", (n, 4)), ("the tool matrix", (4, 4)))
-    return np.array([last_frame(table, q, "modified") @ tool for q in postures(n)])
+    return last_frame(table, postures(n), "modified") @ tool
 
 
 def compare_modified(answer, expected, args):
@@ -459,7 +463,7 @@ def wrong_row_case(rng, row, n=4):
             rng.uniform(0.02, 0.05) if column in (0, 2) else rng.uniform(0.1, 0.3)
         )
         q = rng.uniform(-2.5, 2.5, (10, n))
-        poses = np.array([last_frame(right, angles) for angles in q])
+        poses = last_frame(right, q)
         poses[:, :3] += NOISE * rng.standard_normal((10, 3, 4))
         spread = np.sort(spreads(table, q, poses))
         if spread[1] > 20 * spread[0]:
@@ -471,17 +475,10 @@ def needed(table, q, poses, i):
 
     In each posture: (k, 4, 4).
     """
-    found = []
-    for angles, pose in zip(q, poses):
-        A = dh_matrix(*table.T[:3], table[:, 3] + angles)
-        before, after = np.eye(4), np.eye(4)
-        for k in range(len(table)):
-            before, after = (
-                (before @ A[k], after) if k < i else (before, after @ A[k] if k > i else after)
-            )
-        turn = dh_matrix(0, 0, 0, angles[i])
-        found.append(np.linalg.inv(before @ turn) @ pose @ np.linalg.inv(after))
-    return np.array(found)
+    steps = rows(table, q)
+    turn = dh_matrix(0, 0, 0, q[:, i])
+    before, after = product(steps[:, :i]) @ turn, product(steps[:, i + 1 :])
+    return np.linalg.inv(before) @ poses @ np.linalg.inv(after)
 
 
 def spreads(table, q, poses):
@@ -673,7 +670,7 @@ PAIR = Exercise(
             2.0 if np.allclose(table_1[:-1, :2], table_2[1:, :2]) else 1.0
         ),
         lambda table_1, table_2, q, T: (
-            1 if np.allclose(frames(table_1, q, "modified")[-1], T) else 2
+            1 if np.allclose(np.linalg.multi_dot(rows(table_1, q, "modified")), T) else 2
         ),
     ],
     diagnose=lambda answer, expected, args: outside(answer, 2),

@@ -706,20 +706,29 @@ def three_joints(rpy, xyz, axes):
     )
 
 
-def tcp_poses(text, q, axis_of=None):
-    """Poses (N, 4, 4) of tcp, the joints in the file's order.
+def chain(text):
+    """[(origin, axis)] of the joints, in the file's order."""
+    joints = ElementTree.fromstring(text).findall("joint")
+    return [(origin(joint), three(joint, "axis", "xyz")) for joint in joints]
+
+
+def tcp_poses(joints, q, axis_of=None):
+    """Poses (N, 4, 4) of tcp at the end of a chain.
 
     axis_of replaces an axis: (index of the joint, axis).
     """
-    T = np.tile(np.eye(4), (len(q), 1, 1))
-    for i, joint in enumerate(ElementTree.fromstring(text).findall("joint")):
-        axis = (
-            axis_of[1] if axis_of is not None and axis_of[0] == i else three(joint, "axis", "xyz")
-        )
-        turn = np.tile(np.eye(4), (len(q), 1, 1))
-        turn[:, :3, :3] = Rotation.from_rotvec(np.outer(np.asarray(q)[:, i], axis)).as_matrix()
-        T = T @ origin(joint) @ turn
+    T = np.eye(4)
+    for i, (start, axis) in enumerate(joints):
+        axis = axis_of[1] if axis_of is not None and axis_of[0] == i else axis
+        T = T @ start @ turn_about(axis, np.asarray(q)[:, i])
     return T
+
+
+def turn_about(axis, angles):
+    """Turns about an axis by each of the angles (N,), as poses (N, 4, 4)."""
+    turn = np.tile(np.eye(4), (len(angles), 1, 1))
+    turn[:, :3, :3] = Rotation.from_rotvec(np.outer(angles, axis)).as_matrix()
+    return turn
 
 
 def axis_cases(rng):
@@ -733,7 +742,7 @@ def axis_cases(rng):
         rpy, xyz = rng.uniform(-1.4, 1.4, (3, 3)).round(3), rng.uniform(0.1, 0.4, (3, 3)).round(3)
         axes = SIX[rng.integers(0, 6, 3)]
         q = np.vstack([np.zeros(3), rng.uniform(-2, 2, (7, 3))]).round(4)
-        poses = tcp_poses(three_joints(rpy, xyz, axes), q)
+        poses = tcp_poses(chain(three_joints(rpy, xyz, axes)), q)
         poses[:, :3, 3] += rng.uniform(-2e-5, 2e-5, (8, 3))
         wrong = axes.copy()
         wrong[i] = -axes[i] if backwards else np.roll(axes[i], int(rng.integers(1, 3)))
@@ -743,8 +752,9 @@ def axis_cases(rng):
 
 def candidates(text, q, poses):
     """(misfit, index of the joint, axis) of all eighteen possible corrections, the best first."""
+    joints = chain(text)
     fits = [
-        (float(np.abs(tcp_poses(text, q, (i, axis)) - poses).max()), i, axis)
+        (float(np.abs(tcp_poses(joints, q, (i, axis)) - poses).max()), i, axis)
         for i in range(3)
         for axis in SIX
     ]
@@ -772,7 +782,7 @@ def file_axis(text, name):
 def position_at_first(text, q, poses):
     """The best fit for a single moved posture's position."""
     fits = [
-        (float(np.linalg.norm(tcp_poses(text, q[:1], (i, axis))[0] - poses[0])), i, axis)
+        (float(np.linalg.norm(tcp_poses(chain(text), q[:1], (i, axis))[0] - poses[0])), i, axis)
         for i in range(3)
         for axis in SIX
     ]
@@ -780,21 +790,23 @@ def position_at_first(text, q, poses):
     return NAMES[i], axis
 
 
-def by_search(text, q, poses):
-    """A right way of another kind: fit the axis as a free vector for each joint."""
-    from scipy.optimize import least_squares
-
-    best = []
-    for i in range(3):
-        for start in SIX:
-            fit = least_squares(
-                lambda u, i=i: (tcp_poses(text, q, (i, u / np.linalg.norm(u))) - poses).ravel(),
-                start + 0.1,
-                max_nfev=15,
-            )
-            best.append((fit.cost, i, fit.x / np.linalg.norm(fit.x)))
-    _, i, axis = min(best, key=lambda fit: fit[0])
-    return NAMES[i], axis.round(3)
+def by_undoing(text, q, poses):
+    """A right way of another kind: undo what is before and behind a joint, and read its turn."""
+    origins, axes = zip(*chain(text))
+    turns = [turn_about(axis, angles) for axis, angles in zip(axes, q.T)]
+    fits = []
+    for i, angles in enumerate(q.T):
+        before, behind = np.eye(4), np.eye(4)
+        for k in range(i):
+            before = before @ origins[k] @ turns[k]
+        for k in range(i + 1, 3):
+            behind = behind @ origins[k] @ turns[k]
+        left = np.linalg.inv(before @ origins[i]) @ poses @ np.linalg.inv(behind)
+        vectors = Rotation.from_matrix(left[:, :3, :3]).as_rotvec()
+        axis = angles @ vectors / (angles @ angles)
+        fits.append((np.abs(vectors - np.outer(angles, axis)).max(), i, axis.round(3)))
+    _, i, axis = min(fits, key=lambda fit: fit[0])
+    return NAMES[i], axis
 
 
 def same_axis(answer, expected, args):
@@ -814,11 +826,11 @@ AXIS = Exercise(
     truth=mend_axis,
     compare=same_axis,
     alternatives=[
-        by_search,
+        by_undoing,
         lambda text, q, poses: min(
             ((NAMES[i], axis.tolist()) for i in range(3) for axis in SIX),
             key=lambda pair: np.linalg.norm(
-                tcp_poses(text, q, (NAMES.index(pair[0]), np.array(pair[1]))) - poses
+                tcp_poses(chain(text), q, (NAMES.index(pair[0]), np.array(pair[1]))) - poses
             ),
         ),
         lambda text, q, poses: next([NAMES[i], axis] for _, i, axis in candidates(text, q, poses)),

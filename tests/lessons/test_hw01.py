@@ -1,28 +1,12 @@
-"""Homework 01: the truths hold against outside engines. (What every homework promises: test_every_homework.py.)"""
-
-import importlib.util
-from pathlib import Path
+"""Homework 01: the truths hold against outside engines."""
 
 import numpy as np
 import spatialmath
 from scipy.linalg import logm
 from scipy.spatial.transform import Rotation
+from support.judges import judge_of
 
-from course_lib.check import load_exercises
-
-FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "homework" / "hw01_frames"
-EXERCISES = load_exercises(FOLDER / "judge.py")
-BY_NAME = {e.name: e for e in EXERCISES}
-
-
-def judge_module():
-    spec = importlib.util.spec_from_file_location("judge_of_hw01", FOLDER / "judge.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-JUDGE = judge_module()
+JUDGE, BY_NAME = judge_of("hw01_frames")
 
 
 def seeded(seed):
