@@ -111,7 +111,7 @@ def test_pinocchio_reads_most_faulty_files_without_a_word():
 )
 def test_the_effect_of_a_fault(name, mm, degrees, torque):
     pytest.importorskip("pinocchio")
-    from course_lib.tools.urdf_effect import effect
+    from course_lib.urdf_check.effect import effect
 
     measured = effect(DATA / "good" / "cobot6.urdf", DATA / "faulty" / f"{name}.urdf", samples=300)
     assert measured[:2] == pytest.approx(
@@ -125,7 +125,7 @@ def test_the_effect_of_a_fault(name, mm, degrees, torque):
 def test_the_effect_of_an_axis_that_is_left_out():
     """Joint 1 then turns about x instead of z: the rest of the arm, as a stiff body, by SciPy."""
     pytest.importorskip("pinocchio")
-    from course_lib.tools.urdf_effect import effect
+    from course_lib.urdf_check.effect import effect
 
     postures = np.random.default_rng(1).uniform(-2, 2, (300, 6))  # the ones that `effect` takes
     p = fk(load_arm("cobot6"), postures * [0, 1, 1, 1, 1, 1])[:, :3, 3]
@@ -144,7 +144,7 @@ def test_the_effect_of_an_axis_that_is_left_out():
 
 def test_the_effect_at_a_link_that_is_not_there(tmp_path):
     pytest.importorskip("pinocchio")
-    from course_lib.tools.urdf_effect import effect
+    from course_lib.urdf_check.effect import effect
 
     good = DATA / "good" / "cobot6.urdf"
     with pytest.raises(ValueError, match=r"tip: 'flange', expected a link of cobot6\.urdf"):
@@ -159,7 +159,7 @@ def test_the_effect_at_a_link_that_is_not_there(tmp_path):
 
 def test_a_file_has_no_effect_against_itself():
     pytest.importorskip("pinocchio")
-    from course_lib.tools.urdf_effect import effect
+    from course_lib.urdf_check.effect import effect
 
     assert np.allclose(
         effect(DATA / "good" / "scara.urdf", DATA / "good" / "scara.urdf", samples=3), 0, atol=1e-9
