@@ -167,7 +167,7 @@ def test_nearly_parallel_axes_in_a_row_share_out_their_errors(span, tmp_path):
     for tilt, other in itertools.product(tilts, tilts):
         joints = [
             ("revolute", f'<origin xyz=".1 .2 .3" rpy=".3 -.4 .5"/><axis xyz="0 0 1"/>{LIMIT}'),
-            ("revolute", f'<origin xyz="{span} 0 0" rpy="{tilt} 0 0"/><axis xyz="0 0 1"/>{LIMIT}'),
+            ("revolute", f'<origin xyz="{span} 0 0" rpy="{tilt} 0 0"/><axis xyz="0 0 5"/>{LIMIT}'),
             ("revolute", f'<origin xyz="0 {span} 0" rpy="0 {other} 0"/><axis xyz="0 0 1"/>{LIMIT}'),
         ]
         text = chain_text(*joints)
@@ -176,6 +176,56 @@ def test_nearly_parallel_axes_in_a_row_share_out_their_errors(span, tmp_path):
         error = np.abs(fk(arm, q) - by_hand(span, tilt, other, q)).max()
         assert error < (1e-7 if hard else 2e-9), (tilt, other)
         assert np.abs(arm.d).max() < 2e9 * span, (tilt, other)
+
+
+@pytest.mark.parametrize("off", [0, 3e-10, -3e-10, 3e-8, -3e-8, 0.1, -0.1])
+@pytest.mark.parametrize("phi", [0.4, 1.2, 2.5, -0.7, -2.9])
+@pytest.mark.parametrize("alpha", [0.8, -0.8, 2.5])
+def test_x_points_to_the_next_axis_or_forward_where_they_meet(off, phi, alpha, tmp_path):
+    """The second axis: phi about z, off along x, up .3 m, alpha about x. So a is |off|."""
+    p = [off * np.cos(phi), off * np.sin(phi), 0.3]
+    turn = Rotation.from_euler("ZX", [phi, alpha])
+    origin = '<origin xyz="{} {} {}" rpy="{} {} {}"/>'.format(*p, *turn.as_euler("xyz"))
+    text = chain_text(
+        ("revolute", f'<axis xyz="0 0 1"/>{LIMIT}'),
+        ("revolute", f'{origin}<axis xyz="0 0 1"/>{LIMIT}'),
+    )
+    arm = from_urdf(written(tmp_path, text))
+    assert arm.d[0] == pytest.approx(0.3, abs=1e-12)
+    if abs(off) > 1e-9:
+        assert arm.a[0] == pytest.approx(abs(off), abs=1e-12)
+    else:
+        assert abs(arm.a[0]) < 1e-9 and np.cos(arm.theta[0]) > 0
+    q = np.random.default_rng(1).uniform(-3, 3, (5, 2))
+    about_z = [Rotation.from_rotvec(np.outer(q_i, [0, 0, 1])) for q_i in q.T]
+    truth = np.tile(np.eye(4), (5, 1, 1))
+    truth[:, :3, :3] = (about_z[0] * turn * about_z[1]).as_matrix()
+    truth[:, :3, 3] = about_z[0].apply(p)
+    assert np.allclose(fk(arm, q), truth, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("span", [0, *10.0 ** np.arange(-11, 0)])
+@pytest.mark.parametrize("back", [False, True])
+def test_parallel_axes_may_lie_as_close_as_they_like(span, back, tmp_path):
+    """The second axis points up, or down."""
+    origin = f'<origin xyz="0 {span} .2" rpy="{np.pi * back} 0 0"/>'
+    text = chain_text(
+        ("revolute", f'<axis xyz="0 0 1"/>{LIMIT}'),
+        ("revolute", f'{origin}<axis xyz="0 0 1"/>{LIMIT}'),
+    )
+    arm = from_urdf(written(tmp_path, text))
+    turn = 1.3 - 0.4 if back else 1.3 + 0.4
+    T = fk(arm, [1.3, 0.4])
+    assert np.allclose(T[:3, 0], [np.cos(turn), np.sin(turn), 0], rtol=0, atol=1e-9)
+    assert np.allclose(T[:3, 3], [-span * np.sin(1.3), span * np.cos(1.3), 0.2], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["cobot6", "planar2", "planar3"])
+def test_a_standard_table_comes_back_as_it_was(name, tmp_path):
+    arm = load_arm(name)
+    back = from_urdf(written(tmp_path, to_urdf(arm)))
+    for field in ("a", "alpha", "d", "theta", "base", "tool"):
+        assert np.allclose(getattr(back, field), getattr(arm, field), rtol=0, atol=1e-12), field
 
 
 def by_hand(span, tilt, other, q):
@@ -502,6 +552,30 @@ def test_a_joint_that_does_not_fit_is_told_by_file_line_and_element(
 def test_a_broken_tree_is_told(text, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         from_urdf(written(tmp_path, text))
+
+
+def test_what_an_arm_refuses_is_told_with_the_file(tmp_path):
+    links = ['<link name="a"/>', '<link name="b"><inertial><mass value="-2"/></inertial></link>']
+    path = written(tmp_path, chain_text(("revolute", LIMIT), links=links))
+    with pytest.raises(
+        ValueError, match=r"^robot.urdf:1: robot: mass\[0\]: -2, expected a positive"
+    ):
+        from_urdf(path)
+
+
+def test_point_masses_welded_together_are_a_dumbbell(tmp_path):
+    """2 kg at x = 0, 1 kg at x = .3 m: the centre at .1, and 2 (.1)^2 + 1 (.2)^2 about y and z."""
+    mass = '<inertial><mass value="{}"/></inertial>'
+    links = ['<link name="a"/>']
+    links += [f'<link name="{n}">{mass.format(m)}</link>' for n, m in (("b", 2), ("c", 1))]
+    text = chain_text(
+        ("revolute", f'<axis xyz="0 0 1"/>{LIMIT}'),
+        ("fixed", '<origin xyz=".3 0 0"/>'),
+        links=links,
+    )
+    arm = from_urdf(written(tmp_path, text), tip="b")
+    assert arm.mass.tolist() == [3] and np.allclose(arm.com, [[0.1, 0, 0]], rtol=0, atol=1e-15)
+    assert np.allclose(arm.inertia, [np.diag([0, 0.06, 0.06])], rtol=0, atol=1e-15)
 
 
 def test_two_tips_are_named(tmp_path):
