@@ -99,7 +99,7 @@ def test_a_file_whose_numbers_are_ruined_is_not_mended(number):
     for attribute in ("xyz", "rpy", "lower", "upper", "value", "[a-z]+"):
 
         def ruin(text, attribute=attribute):
-            ruined = lambda found: re.sub(r"-?\d\S*", number, found[0])
+            ruined = lambda found: re.sub(r"-?\d[^\s\"]*", number, found[0])
             return re.sub(rf'\b({attribute})="[-\d][^"]*"', ruined, JUDGE.mend(text))
 
         result = mend.judge(lambda text: ruin(text), rng)
