@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.complaints import complaints, odd_answers_taken
+from support.complaints import complaints, errors_of_nothing, odd_answers_taken
 
 from course_lib.check import PROJECT, load_exercises
 
@@ -19,3 +19,4 @@ def test_a_checkpoint_keeps_its_promises(exercise):
     for seed in range(3):
         assert complaints(exercise, np.random.default_rng(seed)) == []
     assert odd_answers_taken(exercise, np.random.default_rng(0)) == []
+    assert errors_of_nothing(exercise, np.random.default_rng(0)) == []

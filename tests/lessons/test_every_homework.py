@@ -5,13 +5,14 @@ import re
 
 import numpy as np
 import pytest
-from support.complaints import complaints, odd_answers_taken
+from support.complaints import complaints, errors_of_nothing, odd_answers_taken
 
 from course_lib.tools.grading import command as tool
 from course_lib.tools.grading.marking import NOT_GRADED, grade_id, load_homework, source_of
 
 GIVEN = {"robot = ElementTree.fromstring(text)"}  # of solutions, but the task shows it too
-HOMEWORK = [load_homework(folder) for folder in sorted(tool.SOURCES.glob("hw*"))]
+FOLDERS = sorted(path.parent for path in tool.SOURCES.glob("hw*/hw*.ipynb"))
+HOMEWORK = [load_homework(folder) for folder in FOLDERS]
 each_homework = pytest.mark.parametrize("homework", HOMEWORK, ids=lambda h: h.folder.name)
 each_exercise = pytest.mark.parametrize(
     "exercise",
@@ -20,8 +21,8 @@ each_exercise = pytest.mark.parametrize(
 
 
 def test_the_homework_is_found():
-    names = [h.folder.name for h in HOMEWORK]
-    assert len(names) >= 4 and "hw02_dh" in names
+    assert len(HOMEWORK) >= 4 and "hw02_dh" in [h.name for h in HOMEWORK]
+    assert [path.name for path in sorted(tool.SOURCES.glob("hw*"))] == [h.name for h in HOMEWORK]
 
 
 # ---------------------------------------------------------------- the judges
@@ -45,6 +46,7 @@ def test_the_same_for_a_class_of_seeds(exercise):
 @each_exercise
 def test_answers_of_any_kind_get_a_message_not_a_traceback(exercise):
     assert odd_answers_taken(exercise, np.random.default_rng(0)) == []
+    assert errors_of_nothing(exercise, np.random.default_rng(0)) == []
 
 
 @each_exercise

@@ -63,3 +63,8 @@ def test_false_views_pull_a_plain_mean_away():
         good, plain = JUDGE.average_pose(poses), JUDGE.mean_pose(poses)
         metres, turn = JUDGE.distances(good, plain[None])
         assert metres[0] > 0.005 and turn[0] > Rotation.from_rotvec([0.05, 0, 0]).magnitude()
+
+
+def test_who_takes_the_mean_of_the_matrices_is_told_so():
+    said = BY_NAME["average_pose"].judge(lambda poses: poses.mean(axis=0), seeded(3)).message
+    assert said.endswith("rotation matrices is no rotation. Average rotations as rotations.")

@@ -3,6 +3,7 @@
 import copy
 import functools
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -42,10 +43,16 @@ ODD_ANSWERS = [
     '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><robot>&b;</robot>',
     "<" * 300_000,
 ]
-# Numbers in whose place no number may stand: `norm > tol` is false for NaN.
-RUIN = (np.nan, np.inf, -np.inf, 1.79e308, -1.79e308)
+# What ruins an answer that holds numbers: `norm > tol` is false for NaN.
+RUIN = [
+    lambda x, n=n: np.full(np.shape(x), n) for n in (np.nan, np.inf, -np.inf, 1.79e308, -1.79e308)
+]
+# What makes it a little wrong, or leaves it right.
+NEARLY = [np.float32, *(lambda x, e=e: np.asarray(x) + e for e in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5))]
+NO_ERROR = re.compile(r"(?<![\d.])0(\.0*)?( mm| m\b|°| rad)")
 
 
+@np.errstate(all="ignore")  # a mistake may well divide by zero
 def complaints(exercise: Exercise, rng: np.random.Generator) -> list[str]:
     """What is wrong with an exercise: the truth or an alternative that fails, a mistake that does
     not fail with its own message. Empty if all is well."""
@@ -70,9 +77,17 @@ def odd_answers_taken(exercise: Exercise, rng: np.random.Generator) -> list[str]
     """Odd answers, and right ones with ruined numbers, that pass or get no sentence."""
     exercise = solved_once(exercise, rng)
     odd = [always(exercise, answer) for answer in ODD_ANSWERS]
-    odd += [ruined(exercise, number) for number in RUIN] if has_numbers(exercise) else []
+    odd += [changed(exercise, change) for change in RUIN] if has_numbers(exercise) else []
     results = [exercise.judge(answer, rng) for answer in odd]
     return [repr(result)[:300] for result in results if result.passed or len(result.message) <= 20]
+
+
+def errors_of_nothing(exercise: Exercise, rng: np.random.Generator) -> list[str]:
+    """Messages that call a nearly right answer wrong by 0.0 mm, or by 0 of another unit."""
+    exercise = solved_once(exercise, rng)
+    results = [exercise.judge(changed(exercise, change), rng) for change in NEARLY]
+    told = [result.message for result in results if not result.passed]
+    return [message for message in told if NO_ERROR.search(message.splitlines()[-1])]
 
 
 def always(exercise: Exercise, answer: Any) -> Any:
@@ -120,13 +135,13 @@ def _count(value):
     return int(np.asarray(value).dtype.kind == "f")
 
 
-def ruined(exercise: Exercise, number: float) -> Any:
-    """The truth with `number` in the place of every float."""
+def changed(exercise: Exercise, change: Callable) -> Any:
+    """The truth with all its floats changed."""
 
-    def ruin(value):
+    def made(value):
         if isinstance(value, list | tuple):
-            return [ruin(part) for part in value]
-        return np.full(np.shape(value), number)[()] if _count(value) else value
+            return [made(part) for part in value]
+        return change(value) if _count(value) else value
 
     truth = exercise.truth
-    return (lambda *args: ruin(truth(*args))) if callable(truth) else ruin(truth)
+    return (lambda *args: made(truth(*args))) if callable(truth) else made(truth)
