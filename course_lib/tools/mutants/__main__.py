@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 import tomllib
@@ -32,6 +33,7 @@ def main(arguments: list[str] | None = None, place: Place = Place(ROOT)) -> int:
         chosen = [c for c in found if _is_at(c, options.only)]
     else:
         chosen = list(dict.fromkeys([*always, *drawn(found, options.count, options.seed)]))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an end that ends the children, too
     try:
         survivors = _survivors(place, chosen)
     except ValueError as error:

@@ -173,6 +173,7 @@ def _fork(place, job, words, quick):
             os.setpgid(pid, pid)
         return pid
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setpgid(0, 0)
         os.dup2(words.fileno(), 1)
         os.dup2(words.fileno(), 2)
