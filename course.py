@@ -79,6 +79,9 @@ def lab(arguments, here):
 # --- test ------------------------------------------------------------------------------------
 
 
+BOTH_CORES = ["-n", "2", "--dist", "loadfile"]  # a file, and so a lesson, stays in one process
+
+
 def test(arguments, here):
     """python3 course.py test [--full] [--here] [paths] [pytest's own arguments]
     python3 course.py test --mutants PACKAGE [--seed N] [--count N] [--only FILE:LINE]
@@ -101,7 +104,7 @@ def test(arguments, here):
     if not paths:
         lessons = sorted((environment.ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
         lessons = [str(path.relative_to(environment.ROOT)) for path in lessons]
-        arguments += ["tests", "course_lib", *lessons]
+        arguments += [*BOTH_CORES, "tests", "course_lib", *lessons]
     nbval = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120"]
     return run([python, "-P", "-m", "pytest", *nbval, *arguments], here, environment.ROOT)
 

@@ -51,6 +51,21 @@ def pytest_runtest_call(item):
         return (yield)
 
 
+def pytest_sessionfinish(session):
+    """A worker of pytest-xdist hands its books to the process that prints them."""
+    if hasattr(session.config, "workeroutput"):
+        books = {lesson: dict(book) for lesson, book in lesson_cost.BOOKS.items()}
+        session.config.workeroutput["lesson_cost"] = books
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Add a worker's books to ours."""
+    for lesson, book in getattr(node, "workeroutput", {}).get("lesson_cost", {}).items():
+        for kind, seconds in book.items():
+            lesson_cost.BOOKS[lesson][kind] += seconds
+
+
 def pytest_terminal_summary(terminalreporter):
     lines = lesson_cost.table()
     if lines:
