@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LIGHT = np.array([0.35, -0.55, 0.76])  # towards the lamp, in the world
 SHADOW = "#D5D7DB"
 DASHES = (4.0, 2.5)  # [line widths]
+SEAM = 0.25  # [pt] by which faces overlap, so that nothing shines through between them
+RING = [1, 2, 2, 2, 79]  # Matplotlib's codes: move, line, line, line, close
 
 
 # ---- shapes ---------------------------------------------------------------------------------
@@ -160,12 +162,13 @@ class Stage:
     def __init__(self, ax: Axes3D, floor: float | None = None) -> None:
         from matplotlib.collections import LineCollection, PathCollection, PolyCollection
         from matplotlib.patheffects import withStroke
+        from matplotlib.transforms import IdentityTransform
 
         self.ax, self.floor, self.things = ax, floor, []
-        edge = {"facecolor": SHADOW, "edgecolor": SHADOW, "linewidth": 0.4}
         halo = withStroke(linewidth=2.2, foreground="white")
-        self.shadow = PolyCollection([], zorder=0.2, **edge)
-        self.body = PolyCollection([], linewidth=0.5, zorder=10)
+        pixels = {"transform": IdentityTransform(), "edgecolor": "none"}
+        self.shadow = PathCollection([], facecolor=SHADOW, zorder=0.2, **pixels)
+        self.body = PolyCollection([], zorder=10, **pixels)
         self.lines = LineCollection([], zorder=10.5, capstyle="round", joinstyle="round")
         self.letters = PathCollection([], edgecolor="none", zorder=12, path_effects=[halo])
         self.artists: list[Artist] = []
@@ -246,22 +249,34 @@ class Stage:
         seen = np.flatnonzero(d1[:, 0] * d2[:, 1] - d1[:, 1] * d2[:, 0] > 0)
         order = seen[np.lexsort((-flat[seen, :, 2].mean(axis=1), front[seen]))]
         rgba = _lit(colours[order], self._turned(normals, solids)[order])
-        self.body.set_verts(flat[order, :, :2])
+        quads = self._on_screen(flat[order])
+        opaque = (rgba[:, 3] > 0.99)[:, None, None]
+        self.body.set_verts(quads + SEAM * self._dpi() / 72 * opaque * _outwards(quads))
         self.body.set_facecolor(rgba)
-        # an edge in the face's own colour closes the seams between faces
-        self.body.set_edgecolor(np.where(rgba[:, 3:] > 0.99, rgba, 0))
         return 0.0
 
+    def _on_screen(self, flat: np.ndarray) -> np.ndarray:
+        """Flattened points (..., 3) in pixels (..., 2)."""
+        pixels = self.ax.transData.transform(flat[..., :2].reshape(-1, 2))
+        return pixels.reshape(*flat.shape[:-1], 2)
+
+    def _dpi(self) -> float:
+        return self.ax.get_figure(root=True).dpi
+
     def _project_shadow(self) -> float:
+        from matplotlib.path import Path
+
         solids = self._of(Solid)
         normals, _, shadow, _ = self._join(solids)
         if self.floor is None or not shadow.any():
-            self.shadow.set_verts([])
+            self.shadow.set_paths([])
             return 0.0
         up = shadow & (self._turned(normals, solids)[:, 2] > 1e-6)
         quads = self.faces(*solids)[up]
         quads[..., 2] = self.floor
-        self.shadow.set_verts(self.flatten(quads)[..., :2])
+        quads = self._on_screen(self.flatten(quads))
+        around = np.concatenate([quads, quads[:, :1]], axis=1).reshape(-1, 2)
+        self.shadow.set_paths([Path(around, np.tile(RING, len(quads)))])  # one: no seams in it
         return 0.0
 
     def _project_lines(self) -> float:
@@ -277,7 +292,7 @@ class Stage:
         from matplotlib.transforms import Affine2D
 
         labels = self._of(Label)
-        scale = self.ax.get_figure(root=True).dpi / 72
+        scale = self._dpi() / 72
         paths = [_glyphs(label.words, label.size) for label in labels]
         spots = np.array([self.flatten(_placed(label.point, label))[:2] for label in labels])
         if len(labels) > 1:
@@ -332,6 +347,15 @@ def _normals(quads: np.ndarray) -> np.ndarray:
     """Unit normals (N, 3) of faces."""
     n = _cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1])
     return n / np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-12)
+
+
+def _outwards(quads: np.ndarray) -> np.ndarray:
+    """How corners (N, 4, 2) move when each edge of a face, counter-clockwise, moves out by one."""
+    along = np.roll(quads, -1, axis=1) - quads
+    along /= np.maximum(np.hypot(along[..., 0], along[..., 1]), 1e-9)[..., None]
+    normal = np.stack([along[..., 1], -along[..., 0]], axis=-1)
+    before = np.roll(normal, 1, axis=1)
+    return (normal + before) / np.maximum(1 + (normal * before).sum(-1, keepdims=True), 0.5)
 
 
 def _lit(colours: np.ndarray, normals: np.ndarray) -> np.ndarray:
