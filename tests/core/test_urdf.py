@@ -220,9 +220,20 @@ def test_parallel_axes_may_lie_as_close_as_they_like(span, back, tmp_path):
     assert np.allclose(T[:3, 3], [-span * np.sin(1.3), span * np.cos(1.3), 0.2], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["cobot6", "planar2", "planar3"])
-def test_a_standard_table_comes_back_as_it_was(name, tmp_path):
-    arm = load_arm(name)
+SKEW = Arm(
+    "skew",
+    "standard",
+    a=[0.1, 0.2, 0.15],
+    alpha=[0.5, -0.7, 0.4],
+    d=[0.3, -0.1, 0.05],
+    theta=[0.3, -0.4, 1.0],
+)
+
+
+@pytest.mark.parametrize(
+    "arm", [SKEW, *map(load_arm, ("cobot6", "planar2", "planar3"))], ids=lambda arm: arm.name
+)
+def test_a_standard_table_comes_back_as_it_was(arm, tmp_path):
     back = from_urdf(written(tmp_path, to_urdf(arm)))
     for field in ("a", "alpha", "d", "theta", "base", "tool"):
         assert np.allclose(getattr(back, field), getattr(arm, field), rtol=0, atol=1e-12), field
