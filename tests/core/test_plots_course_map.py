@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from course_lib import plots
 from course_lib.plots import course_map
@@ -47,7 +48,14 @@ def test_the_path_leads_from_card_to_neighbour_in_order(drawn):
         assert np.allclose(patch.get_bbox().get_points().mean(axis=0), place)
 
 
-def test_no_two_drawings_are_the_same():
-    names = [sketch.__name__ for *_, sketch in course_map.LESSONS]
-    assert len(set(names)) == 16
-    assert all(re.fullmatch(r".+\?", question) for _, _, question, *_ in course_map.LESSONS)
+def test_every_lesson_has_a_drawing_of_its_own_inside_its_card():
+    drawings = yaml.safe_load((ROOT / "course_lib/plots/course_map.yaml").read_text("utf-8"))
+    assert list(drawings) == [number for number, *_ in course_map.LESSONS]
+    assert len({str(strokes) for strokes in drawings.values()}) == 16
+    for number, strokes in drawings.items():
+        points = np.concatenate([np.reshape(stroke[-1], (-1, 2)) for stroke in strokes])
+        assert (points >= 0).all() and (points <= [16, 9]).all(), number
+
+
+def test_every_card_asks_a_question(drawn):
+    assert all(re.fullmatch(r".+\?", question) for _, _, question, _ in course_map.LESSONS)
