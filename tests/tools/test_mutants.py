@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.tools.mutants import Place, changes_of, drawn
+from support.mutants import Place, changes_of, drawn
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -164,8 +164,8 @@ def test_total():
 COMMAND = """
 import sys
 from pathlib import Path
-from course_lib.tools.mutants.__main__ import main
-from course_lib.tools.mutants.running import Place
+from support.mutants.__main__ import main
+from support.mutants.running import Place
 place = Place(Path.cwd(), "tiny", heavy=("pytest", "hypothesis"))
 sys.exit(main(sys.argv[1:], place))
 """
@@ -278,7 +278,7 @@ def test_a_wrong_name_and_failing_tests_are_said(tiny):
     status, said, errors = tiny(GOOD + "\ndef test_more():\n    assert total([]) == 9\n")
     assert status == 2 and "its tests fail without a change" in errors
     assert "assert 10 == 9" in errors
-    command = [sys.executable, "-m", "course_lib.tools.mutants", "kinematic"]
+    command = [sys.executable, "tests/support/mutants/__main__.py", "kinematic"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr == "No module, package or room 'kinematic' in course_lib\n"

@@ -10,10 +10,12 @@ import time
 import tomllib
 from pathlib import Path
 
-from course_lib.tools.mutants.changes import Change, change, changes_of, drawn
-from course_lib.tools.mutants.running import ROOMS, Place, outcomes
-
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests"))  # started by its path
+
+from support.mutants.changes import Change, change, changes_of, drawn
+from support.mutants.running import ROOMS, Place, outcomes
+
 NOTES = "tests/support/mutants.toml"
 ENOUGH = 0.9  # of the changes that have no reason must be noticed
 

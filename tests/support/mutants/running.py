@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib.tools.mutants.changes import Change
+from support.mutants.changes import Change
 
 ROOMS = {"floor": ("arm", "arm_file", "poses", "kinematics", "dh", "urdf", "engines")}
 HEAVY = (

@@ -12,7 +12,7 @@ running   one forked child for each change: `Place`, `outcomes`
 __main__  the command
 """
 
-from course_lib.tools.mutants.changes import Change, changes_of, drawn
-from course_lib.tools.mutants.running import Place, outcomes
+from support.mutants.changes import Change, changes_of, drawn
+from support.mutants.running import Place, outcomes
 
 __all__ = ["Change", "Place", "changes_of", "drawn", "outcomes"]
