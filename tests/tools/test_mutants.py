@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from support.mutants import Place, changes_of, drawn
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -188,7 +187,7 @@ def tiny(tmp_path):
         done = subprocess.run(
             command,
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
             capture_output=True,
             text=True,
             timeout=120,
