@@ -1,6 +1,7 @@
 """`course.py new`: a lesson's stubs are there, well-formed, and none of them is called done."""
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,11 @@ def course(tmp_path_factory):
     """The front pages and a neighbour of the course, with a new lesson 07."""
     root = tmp_path_factory.mktemp("course")
     (root / "notebooks").mkdir()
-    shutil.copy(ROOT / "README.md", root)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    planned = re.sub(
+        r"^\|[^|]*\b07 · .*$", "| 07 · Trajectories | time a move | | planned |", readme, flags=re.M
+    )
+    (root / "README.md").write_text(planned, encoding="utf-8")
     shutil.copy(ROOT / "notebooks" / "glossary.md", root / "notebooks")
     source = next((ROOT / "notebooks").glob("04_*.ipynb"))
     shutil.copy(source, root / "notebooks" / "06_before.ipynb")
