@@ -90,6 +90,7 @@ class _Job:
     change: Change | None
     tests: tuple[str, ...]
     limit: float  # CPU seconds; four times as many on the wall clock
+    slow: dict[str, float]  # tests that take longer than .1 s
 
 
 def outcomes(place: Place, changes: Iterable[Change]) -> Iterator[tuple[Change, bool]]:
@@ -98,27 +99,28 @@ def outcomes(place: Place, changes: Iterable[Change]) -> Iterator[tuple[Change, 
     A crash or a hang is noticed, too. `ValueError` if tests are missing or fail without a change.
     """
     _load(place.heavy)
-    limits: dict[tuple[str, ...], float] = {}
+    plain: dict[tuple[str, ...], dict] = {}
     jobs = []
     for change in changes:
         tests = place.tests_of(place.root / change.file)
-        if tests not in limits:
-            limits[tests] = _limit(place, change.file, tests)
-        jobs.append(_Job(change, tests, limits[tests]))
+        if tests not in plain:
+            plain[tests] = _without_a_change(place, change.file, tests)
+        jobs.append(_Job(change, tests, **plain[tests]))
     for job, status, _, _ in _run(place, jobs):
         if status == NO_PYTHON:
             raise ValueError(f"{job.change}\n    is no Python: a fault of the mutation run")
         yield job.change, status != 0
 
 
-def _limit(place, file, tests):
-    """CPU seconds that a run may take: three times what it takes without a change."""
+def _without_a_change(place, file, tests):
+    """What a job must know: three times the CPU seconds that its tests take, and the slow ones."""
     if not tests:
         raise ValueError(f"{file}: no tests of its own in tests/, by name")
-    ((_, status, cpu, words),) = _run(place, [_Job(None, tests, 600)])
+    ((_, status, cpu, words),) = _run(place, [_Job(None, tests, 600, {})])
     if status:
         raise ValueError(f"{file}: its tests fail without a change\n{words[-3000:]}")
-    return 2 + 3 * cpu
+    slow = re.findall(r"^([\d.]+)s call +(.+?) *$", words, re.MULTILINE)
+    return {"limit": 2 + 3 * cpu, "slow": {name: float(seconds) for seconds, name in slow}}
 
 
 def _load(names):
@@ -177,7 +179,7 @@ def _fork(place, job, words, quick):
         os.setpgid(0, 0)
         os.dup2(words.fileno(), 1)
         os.dup2(words.fileno(), 2)
-        status = _tests_on(place, job, _Quick(quick))
+        status = _tests_on(place, job, _Quick(quick, job.slow))
     except BaseException:
         status = 1
     os._exit(status)
@@ -202,16 +204,17 @@ def _tests_on(place, job, plugin):
             return NO_PYTHON
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     plugins = ["-p", "_hypothesis_pytestplugin", "-p", "no:cacheprovider"]
-    report = ["-x", "-q", "--no-header", f"--tb={'no' if job.change else 'short'}"]
+    report = ["-x", "-q", "--no-header"]
+    report += ["--tb=no"] if job.change else ["--tb=short", "--durations=0", "--durations-min=0.1"]
     where = [f"--rootdir={place.root}", *job.tests]
     return int(pytest.main([*plugins, *report, *where], plugins=[plugin]))
 
 
 class _Quick:
-    """The tests that noticed the changes before come first; a failing example stays as it is."""
+    """Tests that noticed the changes before come first, slow ones last; examples stay as found."""
 
-    def __init__(self, first: list[str]):
-        self.rank = {name: i for i, name in enumerate(first)}
+    def __init__(self, first: list[str], slow: dict[str, float]):
+        self.rank, self.slow = {name: i for i, name in enumerate(first)}, slow
 
     def pytest_collection(self):
         from hypothesis import Phase, settings
@@ -220,7 +223,11 @@ class _Quick:
         settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items):
-        items.sort(key=lambda item: self.rank.get(item.nodeid, len(self.rank)))
+        items.sort(key=self._order)
+
+    def _order(self, item):
+        name = item.nodeid
+        return self.slow.get(name, 0), self.rank.get(name, len(self.rank))
 
 
 class _Changed(importlib.machinery.SourceFileLoader):
