@@ -78,7 +78,7 @@ def test_a_lesson_that_exists_is_linked_with_its_own_title_and_minutes(path):
 def test_a_lesson_that_does_not_exist_is_planned(number):
     title, link, minutes, status = ROWS[number]
     if not list(NOTEBOOKS.glob(f"{number:02d}_*.ipynb")):
-        assert (link, minutes, status) == (None, "", "planned")
+        assert (link, minutes) == (None, "") and status.startswith("planned")
 
 
 @pytest.mark.parametrize("number", ROWS)
