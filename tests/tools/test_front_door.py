@@ -259,7 +259,10 @@ def test_test_runs_everything_but_homework_and_checks(course, root, commands):
         (notebooks / folder / "03_other.ipynb").touch()
     assert course.main(["test", "-q"]) == 7
     lessons = [str(Path("notebooks") / name) for name in ("00_start_here.ipynb", "02_dh.ipynb")]
-    assert arguments_of_pytest(commands) == (["-q", "tests", "course_lib", *lessons], root)
+    assert arguments_of_pytest(commands) == (
+        ["-q", *course.BOTH_CORES, "tests", "course_lib", *lessons],
+        root,
+    )
 
 
 def test_test_with_paths_runs_just_these(course, root, commands, monkeypatch, tmp_path):
@@ -271,14 +274,24 @@ def test_test_with_paths_runs_just_these(course, root, commands, monkeypatch, tm
     assert arguments_of_pytest(commands)[0] == [str(root / "tests" / "test_a.py") + "::test_b"]
     monkeypatch.chdir(tmp_path)
     course.main(["test", "-k", "tests"])
-    assert arguments_of_pytest(commands)[0] == ["-k", "tests", "tests", "course_lib"]
+    assert arguments_of_pytest(commands)[0] == [
+        "-k",
+        "tests",
+        *course.BOTH_CORES,
+        "tests",
+        "course_lib",
+    ]
     course.main(["test", "--ignore", str(root / "tests" / "test_a.py")])
     assert arguments_of_pytest(commands)[0][-2:] == ["tests", "course_lib"]
 
 
 def test_test_full_takes_the_long_tests_too(course, commands):
     course.main(["test", "--full", "-q"])
-    assert arguments_of_pytest(commands)[0] == ["-m", "", "-q", "tests", "course_lib"]
+    assert arguments_of_pytest(commands)[0] == [
+        *("-m", "", "-q"),
+        *course.BOTH_CORES,
+        *("tests", "course_lib"),
+    ]
 
 
 @pytest.mark.parametrize("bad, said", [("format", "format`"), ("check", "check --fix`")])

@@ -339,7 +339,7 @@ def class_secret(classroom: Path) -> bytes:
 
 def _marks(homework, submission, secret, limits):
     start = time.monotonic()
-    rng_of = lambda exercise: hidden_rng(secret, submission.student, homework.name, exercise)  # noqa: E731
+    rng_of = lambda exercise: hidden_rng(secret, submission.student, homework.name, exercise)
     marks = mark(submission, homework.exercises, rng_of, limits)
     total = f"{number(sum(m.points for m in marks))} of {number(homework.points)}"
     print(
