@@ -453,7 +453,7 @@ def nozzle(q):
     return T[:, :3, 3].copy(), T[:, :3, 2].copy()
 
 
-def walk(task=in_tool_axes, steps=50, gain=0.1, fixed=0.0, cap=0.5, factor=1.0, frozen=False):
+def walk(task=in_tool_axes, steps=30, gain=0.1, fixed=0.0, cap=0.5, factor=1.0, frozen=False):
     """A loop over all targets at once; damping² = gain |e|² / 2 + fixed²."""
 
     def aim(q0, points, axes):
@@ -530,11 +530,12 @@ def one_by_one(solver):
 
 
 def by_steps(q0, point, axis):
-    q, size = list(q0), 1.0
-    while 1e-7 < size < 1e3 and len(q) < 100:
-        size = np.linalg.norm(in_tool_axes(np.array(q), point, axis)[1])
-        dq = damped_step(np.array(q), point, axis, 0.2 * size + 1e-6)
-        q = [a + b for a, b in zip(q, dq)]
+    q = list(q0)
+    for _ in range(40):
+        J, e = in_tool_axes(np.array(q), point, axis)
+        if np.linalg.norm(e) < 1e-7:
+            break
+        q = [a + b for a, b in zip(q, damped(J, e, 0.04 * e @ e + 1e-12))]
     return tuple(q)
 
 
@@ -574,8 +575,8 @@ AIM = Exercise(
         walk(),
         walk(gain=1.0),
         walk(lambda *t: in_tool_axes(*t, sine=True)),
-        walk(gain=0, fixed=0.001, steps=200),
-        walk(gain=0.01, cap=0.2, steps=80),
+        walk(gain=0, fixed=0.001, steps=80),
+        walk(gain=0.01, cap=0.2, steps=60),
         lambda *t: around(walk()(*t)),
         lambda *t: np.float32(walk()(*t)),
         lambda *t: np.round(walk()(*t), 6).tolist(),
