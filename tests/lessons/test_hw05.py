@@ -291,8 +291,8 @@ def test_the_fixed_cases_alone_tell_every_mistake(name):
         (dict(factor=-0.5, steps=30), "Is a sign"),
         (dict(task=JUDGE.WRONG_TASK["tip alone"], gain=1.0), "Are both in your error?"),
         (dict(task=JUDGE.WRONG_TASK["opposite"], gain=0.03), "Most nozzles turn away"),
-        (dict(task=JUDGE.WRONG_TASK["mixed"], steps=30, cap=0.2), "not in one frame"),
-        (dict(task=JUDGE.WRONG_TASK["backwards"], steps=30), "Most nozzles turn away"),
+        (dict(task=JUDGE.WRONG_TASK["mixed"], cap=0.2), "not in one frame"),
+        (dict(task=JUDGE.WRONG_TASK["backwards"], cap=0.2), "Most nozzles turn away"),
     ],
 )
 def test_a_loop_that_fails_in_its_own_way_is_told_what_its_nozzles_have_in_common(loop, words):
