@@ -2,7 +2,7 @@
 
 One operator, constant, condition or statement of the code is changed at a time, in memory only,
 and the module's own tests run on the changed code. A change that no test notices is a survivor:
-either a test is missing, or the change changes nothing and gets a reason in REASONS.
+either a test is missing, or the change changes nothing: mutants.toml then says why.
 
 Ready-made tools (cosmic-ray, mutmut) write into the tree, start Python anew for every change,
 and bring a dozen packages; what is needed here is `ast`, `os.fork` and pytest.
