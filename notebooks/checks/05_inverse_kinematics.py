@@ -114,14 +114,7 @@ RAIL = Exercise(
             "One posture is missing: arcsin gives one angle, and another one has the same sine.",
         ),
         Mistake(
-            lambda a, x, y: (
-                [
-                    (x - a * np.cos(t), s * t)
-                    for s, t in zip((1, -1), [np.arcsin(np.clip(y / a, -1, 1))] * 2)
-                ]
-                if abs(y) <= a + EDGE
-                else []
-            ),
+            lambda a, x, y: [(s, way * t) for s, t in rail(a, x, y)[:1] for way in (1, -1)],
             "The second angle is not -t: that changes the sign of the sine, and the hand goes to"
             " -y. The same sine has pi - t.",
         ),
@@ -548,10 +541,9 @@ def no_limits(arm, q, T):
 
 
 def tool_twice(arm, q, T):
-    there = fk(arm, q)
-    if np.abs(there - T).max() < 1e-6:
-        return "ok" if ik.in_limits(arm, q) else "limit"
-    return "tool" if np.abs(there @ arm.tool - T).max() < 1e-6 else "wrong"
+    if audit(arm, q, T) in ("ok", "limit"):
+        return audit(arm, q, T)
+    return "tool" if np.abs(fk(arm, q) @ arm.tool - T).max() < 1e-6 else "wrong"
 
 
 def wrapped(arm, q, T):
