@@ -18,8 +18,15 @@ def pytest_configure(config):
     settings.load_profile("quick" if config.getoption("-m") == "not full" else "full")
 
 
+LONGEST = ["test_browser.py", "test_browser_front_door.py"]  # each keeps one core for a minute
+
+
 def pytest_collection_modifyitems(items):
-    """Skip the notebook cells tagged `needs-pin` where there is no Pinocchio."""
+    """Start what takes longest first, so that no core waits for it at the end.
+
+    Without Pinocchio, skip the notebook cells tagged `needs-pin`.
+    """
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     if importlib.util.find_spec("pinocchio"):
         return
     for item in items:

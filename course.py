@@ -80,7 +80,8 @@ def lab(arguments, here):
 
 
 MUTANTS = "tests/support/mutants/__main__.py"
-BOTH_CORES = ["-n", "2", "--dist", "loadfile"]  # a file, and so a lesson, stays in one process
+# A file, and so a lesson, stays in one process; conftest.py says which files come first.
+BOTH_CORES = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def test(arguments, here):
