@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_lib import arm_file
-from course_lib.poses import as_poses, numbers, refuse
+from course_lib.poses import as_poses, finite, numbers, refuse
 
 if TYPE_CHECKING:
     import roboticstoolbox
@@ -41,6 +41,7 @@ class Arm:
     base, tool   (4, 4) poses T_world_base and T_last_tool; identity when left out
     mass (n,), com (n, 3) in the link's frame, inertia (n, 3, 3) about the centre of mass,
     tau_max (n,) [N m or N]   None where unknown
+    flange       (3,) where the last link ends, in its frame; a new tool leaves it where it is
 
     >>> arm = Arm("two links", "standard", a=[0.5, 0.4], alpha=[0, 0], d=[0, 0], theta=[0, 0])
     >>> arm.n, arm.joint_types
@@ -65,6 +66,7 @@ class Arm:
     com: np.ndarray | None = None
     inertia: np.ndarray | None = None
     tau_max: np.ndarray | None = None
+    flange: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.convention not in CONVENTIONS:
@@ -80,11 +82,13 @@ class Arm:
             self._store(row, n)
         for name in ("base", "tool"):
             self._keep(name, as_poses(name, getattr(self, name)), (4, 4))
-        if np.any(self.q_min > self.q_max):
-            i = int(np.argmax(self.q_min > self.q_max))
-            raise ValueError(
-                f"q_min[{i}]: {self.q_min[i]:g} lies above q_max[{i}] = {self.q_max[i]:g}"
-            )
+        if self.flange is None:  # the last origin, or in a modified table the tool point
+            end = self.tool[:3, 3] * (self.convention == "modified")
+            object.__setattr__(self, "flange", end)
+        self._keep("flange", finite("flange", self.flange), (3,))
+        for i in np.flatnonzero(self.q_min > self.q_max):
+            low, high = self.q_min[i], self.q_max[i]
+            raise ValueError(f"q_min[{i}]: {low:g} lies above q_max[{i}] = {high:g}")
         if self.inertia is not None:
             least = np.linalg.eigvalsh(self.inertia)[:, 0]
             refuse("inertia", least, least < 0, "no negative principal moment")
@@ -161,14 +165,15 @@ def links_as_capsules(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
 
     It runs from the bridge of the row before to the end of its own bridge, along d and then a, so
     both conventions give the same bodies. Standard DH: from origin i-1 to origin i. Modified DH:
-    from d_i behind origin i to the foot on axis i+1 (for the last link, to the tool). A sliding
+    from d_i behind origin i to the foot on axis i+1. The last link ends at the flange. A sliding
     joint changes the length of its link; the length at q = 0 is given.
     """
-    if arm.convention == "standard":
-        back = np.stack([arm.a, arm.d * np.sin(arm.alpha), arm.d * np.cos(arm.alpha)], axis=-1)
-        return -back, np.zeros_like(back)
     start, end = np.zeros((2, arm.n, 3))
-    start[:, 2], end[:-1, 0], end[-1] = -arm.d, arm.a[1:], arm.tool[:3, 3]
+    if arm.convention == "standard":
+        start -= np.stack([arm.a, arm.d * np.sin(arm.alpha), arm.d * np.cos(arm.alpha)], axis=-1)
+    else:
+        start[:, 2], end[:-1, 0] = -arm.d, arm.a[1:]
+    end[-1] = arm.flange
     return start, end
 
 

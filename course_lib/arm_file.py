@@ -1,6 +1,7 @@
 """How does an arm stand in a file?  The fields of a joint, and reading `data/arms/*.yaml`.
 
-Public names: `JOINT_FIELDS`, `find`, `read`. (`arm.load_arm` makes an `Arm` of what is read.)
+Public names: `JOINT_FIELDS`, `find`, `read` (`arm.load_arm` makes an `Arm` of what is read); for
+other files `content`, `require_fields`, `numbers`, `pose_of`.
 
     name: two links
     convention: standard
@@ -15,6 +16,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,16 +62,15 @@ _PI = re.compile(
 )
 
 
-def find(name_or_path: str | Path) -> Path:
-    """The file of that name in `data/arms`, or at a path. `FileNotFoundError` names those known."""
+def find(name_or_path: str | Path, folder: Path = ARMS) -> Path:
+    """The file of that name in a folder, or at a path. `FileNotFoundError` names those known."""
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
-        path = ARMS / f"{name_or_path}.yaml"
+        path = folder / f"{name_or_path}.yaml"
     if not path.is_file():
-        known = sorted(p.stem for p in ARMS.glob("*.yaml"))
-        raise FileNotFoundError(
-            f"no arm {str(name_or_path)!r}: expected a .yaml file or one of {known}"
-        )
+        what, known = folder.name[:-1], sorted(p.stem for p in folder.glob("*.yaml"))
+        wanted = f"expected a .yaml file or one of {known}"
+        raise FileNotFoundError(f"no {what} {str(name_or_path)!r}: {wanted}")
     return path
 
 
@@ -78,18 +79,22 @@ def read(path: Path) -> dict[str, Any]:
 
     `ValueError` names the field, the value and what was expected.
     """
+    said = content(path)
+    require_fields("file", said, FILE_FIELDS, needed=("name", "convention", "joints"))
+    fields = {key: said[key] for key in ("name", "convention")}
+    fields["solid_cylinders"] = bool(said.get("solid_cylinders"))
+    fields |= _joints(said["joints"])
+    return fields | {key: pose_of(key, said[key]) for key in ("base", "tool") if key in said}
+
+
+def content(path: Path) -> Any:
+    """What stands in a YAML file; `ValueError` where it can't be read."""
     import yaml
 
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise ValueError(f"not readable as YAML: {error}") from None
-    _require_fields("file", content, FILE_FIELDS, needed=("name", "convention", "joints"))
-    fields = {key: content[key] for key in ("name", "convention")}
-    fields["solid_cylinders"] = bool(content.get("solid_cylinders"))
-    fields |= _joints(content["joints"])
-    fields |= {key: _pose(key, content[key]) for key in ("base", "tool") if key in content}
-    return fields
 
 
 def _joints(rows):
@@ -99,7 +104,7 @@ def _joints(rows):
     known = ("type", *(field.name for field in JOINT_FIELDS))
     needed = [field.name for field in JOINT_FIELDS if field.needed]
     for i, row in enumerate(rows):
-        _require_fields(f"joints[{i}]", row, known, needed)
+        require_fields(f"joints[{i}]", row, known, needed)
     columns = {"joint_types": tuple(row.get("type", "revolute") for row in rows)}
     for field in JOINT_FIELDS:
         given = [field.name in row for row in rows]
@@ -112,7 +117,7 @@ def _joints(rows):
 
 
 def _entry(where, row, field):
-    value = _numbers(f"{where}.{field.name}", row[field.name])
+    value = numbers(f"{where}.{field.name}", row[field.name])
     try:
         shape = np.shape(value)
     except ValueError:  # lists of different lengths
@@ -123,7 +128,8 @@ def _entry(where, row, field):
     return value
 
 
-def _require_fields(where, mapping, known, needed):
+def require_fields(where: str, mapping: Any, known: Sequence[str], needed: Sequence[str]) -> None:
+    """`ValueError` unless mapping is one whose keys are known and that has all the needed ones."""
     if not isinstance(mapping, dict):
         raise ValueError(f"{where}: {mapping!r}, expected fields {list(needed)}")
     for key in mapping:
@@ -136,10 +142,10 @@ def _require_fields(where, mapping, known, needed):
             raise ValueError(f"{where}: field {key!r} is missing")
 
 
-def _numbers(where, value):
+def numbers(where: str, value: Any) -> Any:
     """A number, a multiple of pi such as -pi/2 or 3*pi/4, or a nested list of them."""
     if isinstance(value, list):
-        return [_numbers(f"{where}[{i}]", v) for i, v in enumerate(value)]
+        return [numbers(f"{where}[{i}]", v) for i, v in enumerate(value)]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, str) and _EXPONENT.fullmatch(value):  # YAML 1.1 reads 1e-3 as a word
@@ -153,14 +159,14 @@ def _numbers(where, value):
     return -size if match["sign"] == "-" else size
 
 
-def _pose(where, value):
+def pose_of(where: str, value: Any) -> np.ndarray:
     """A pose from `{xyz: [..], rpy: [..]}` (fixed axes, R = Rz Ry Rx)."""
     from scipy.spatial.transform import Rotation
 
-    _require_fields(where, value, ("xyz", "rpy"), needed=())
+    require_fields(where, value, ("xyz", "rpy"), needed=())
     parts = {}
     for key in ("xyz", "rpy"):
-        parts[key] = _numbers(f"{where}.{key}", value.get(key, [0, 0, 0]))
+        parts[key] = numbers(f"{where}.{key}", value.get(key, [0, 0, 0]))
         if not isinstance(parts[key], list) or len(parts[key]) != 3:
             raise ValueError(f"{where}.{key}: {parts[key]!r}, expected three numbers")
     return pose(parts["xyz"], Rotation.from_euler("xyz", parts["rpy"]))

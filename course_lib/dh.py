@@ -126,8 +126,8 @@ def to_standard(arm: Arm) -> Arm:
 
 
 def _moved_bodies(arm, x_screw):
-    """com and inertia seen in the link frames of the other convention, where they are known."""
-    moved = {}
+    """flange, and com and inertia where known, seen in the link frames of the other convention."""
+    moved = {"flange": x_screw[-1, :3, :3] @ arm.flange + x_screw[-1, :3, 3]}
     if arm.com is not None:
         moved["com"] = np.einsum("nij,nj->ni", x_screw[:, :3, :3], arm.com) + x_screw[:, :3, 3]
     if arm.inertia is not None:
