@@ -1,12 +1,13 @@
 """What leads to what?  The map of the course: one card a lesson, along one path.
 
-Public names: `draw`, `LESSONS`.
+Public names: `draw`, `lessons`.
 
-Lesson 00 shows it. A lesson has a line in LESSONS and a small drawing in course_map.yaml.
+Lesson 00 shows it. What stands on a lesson's card is in course_map.yaml.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +40,10 @@ def draw() -> Figure:
     fig, ax = style.figure(size=(9.4, 7.3))
     ax.set(xlim=(0, 9.4), ylim=(0.02, 7.0))
     ax.set_axis_off()
-    places = [_place(i) for i in range(len(LESSONS))]
+    places = [_place(i) for i in range(len(lessons()))]
     _trail(ax, places)
-    sketches = _sketches()
-    for place, lesson in zip(places, LESSONS):
-        _card(ax, place, *lesson, sketches[lesson[0]])
+    for place, (number, card) in zip(places, lessons().items()):
+        _card(ax, place, number, **card)
     for i, (part, colour) in enumerate(PARTS.items()):
         ax.plot(0.3 + 1.5 * i, 0.17, "o", color=colour, ms=8)
         ax.text(0.45 + 1.5 * i, 0.16, part, color=style.INK, fontsize=9, va="center")
@@ -100,8 +100,9 @@ def _trail(ax: Axes, places: list[tuple[float, float]]) -> None:
 # ---- the small drawings ---------------------------------------------------------------------
 
 
-def _sketches() -> dict[str, list]:
-    """The strokes of each lesson's drawing, by its number."""
+@cache
+def lessons() -> dict[str, dict]:
+    """What stands on each lesson's card, by its number: name, question, part and strokes."""
     import yaml
 
     return yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
@@ -141,23 +142,3 @@ def _filled(ax: Axes, points: np.ndarray, colour: str, size: float, disc: bool) 
     shape = Circle(points[0], size) if disc else Polygon(points, alpha=size)
     shape.set(facecolor=colour, edgecolor="none", zorder=2)
     ax.add_patch(shape)
-
-
-LESSONS = [  # number, short name, its question, its part
-    ("00", "Start here", "How does this course work?", "begin"),
-    ("01", "Frames", "Where is it, how is it turned?", "describe the arm"),
-    ("02", "DH tables", "Where does this link's frame go?", "describe the arm"),
-    ("03", "URDF", "Is the robot's file right?", "describe the arm"),
-    ("04", "Jacobians", "How fast does the tool move?", "describe the arm"),
-    ("05", "Inverse kinematics", "Which angles reach this pose?", "move it"),
-    ("06", "Redundancy", "What are spare joints good for?", "move it"),
-    ("07", "Trajectories", "When should each joint be where?", "move it"),
-    ("08", "Tool paths", "How do you draw a straight line?", "move it"),
-    ("09", "Collisions", "How close is the next thing?", "find a way"),
-    ("10", "RRT", "Is there a way around?", "find a way"),
-    ("11", "Better paths", "Is there a shorter way?", "find a way"),
-    ("12", "Dynamics", "How much torque does it take?", "drive it"),
-    ("13", "Sampling", "How often must you look?", "drive it"),
-    ("14", "The real arm", "Does it do what the model says?", "prove it"),
-    ("15", "Capstone", "Can you do it all at once?", "prove it"),
-]

@@ -13,7 +13,9 @@ from __future__ import annotations
 import base64
 import html
 import io
+from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["JOINT", "AXIS", "START", "GOAL", "OBSTACLE", "LIMIT", "RIGHT", "WRONG", "INK", "MUTED"]
-__all__ += ["LINK", "GHOST", "DPI", "SHARP", "STYLE", "neat", "readable", "figure", "space"]
+__all__ += ["LINK", "GHOST", "DPI", "SHARP", "neat", "readable", "figure", "space"]
 __all__ += ["show", "bundle", "png"]
 
 # After Okabe and Ito; told apart in normal, red-blind and green-blind vision (a test measures it).
@@ -37,39 +39,6 @@ RIGHT, WRONG = JOINT[0], JOINT[3]
 INK, MUTED, LINK, GHOST = "#2B2F36", "#6B7280", "#DDE0E5", "#8A929E"
 FLOOR, FAINT = "#F3F4F6", "#DADDE2"
 DPI, SHARP = 100, 1.5  # pixels an inch on the page; pictures have SHARP times more
-
-STYLE = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 10,
-    "mathtext.fontset": "dejavusans",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": "#9AA1AB",
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "figure.titlesize": 11,
-    "figure.titleweight": "bold",
-    "axes.titlepad": 8,
-    "axes.labelsize": 10,
-    "axes.linewidth": 0.8,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#E6E8EC",
-    "grid.linewidth": 0.8,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "lines.linewidth": 1.8,
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-    "image.cmap": "cividis",
-}
 
 
 # ---- numbers and colours --------------------------------------------------------------------
@@ -282,10 +251,19 @@ def _new(size: tuple[float, float], **options: Any) -> Figure:
     import matplotlib
     from matplotlib.figure import Figure
 
-    matplotlib.rcParams.update(STYLE)
+    matplotlib.rcParams.update(_house())
     fig = Figure(figsize=size, dpi=DPI, **options)
     canvas_of(fig)
     return fig
+
+
+@cache
+def _house() -> dict:
+    """What house.mplstyle sets."""
+    from matplotlib import rc_params_from_file
+
+    sheet = Path(__file__).with_name("house.mplstyle")
+    return dict(rc_params_from_file(sheet, use_default_template=False))
 
 
 def _column(fig: Figure, count: int, left: float, size: tuple[float, float]) -> list:

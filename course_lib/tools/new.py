@@ -146,7 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(str(error))
     print("Written or changed, each with TODO where work is missing:")
     print(*(f"  {path.relative_to(ROOT).as_posix()}" for path in changed), sep="\n")
-    print(f"Its card {names.number} is in course_lib/plots/course_map.py; look whether it fits.")
+    print(f"Its card {names.number} is in course_lib/plots/course_map.yaml; look whether it fits.")
     print(f"Then write, run `python3 course.py refresh {names.number}`, and test.")
     return 0
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from course_lib import plots
 from course_lib.plots import course_map
@@ -21,7 +20,7 @@ def drawn():
 
 
 def test_there_is_a_card_for_every_lesson():
-    numbers = [card[0] for card in course_map.LESSONS]
+    numbers = list(course_map.lessons())
     assert numbers == [f"{i:02d}" for i in range(16)]
     there = {path.stem[:2] for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")}
     assert there and there <= set(numbers)
@@ -31,8 +30,10 @@ def test_the_words_stay_on_their_cards(drawn):
     ax, renderer = drawn
     cards = [patch.get_window_extent(renderer) for patch in ax.patches]
     assert len(cards) == 16
-    for card, (_, name, question, *_) in zip(cards, course_map.LESSONS):
-        for text in [t for t in ax.texts if t.get_text() in (name, question)]:
+    for card, words in zip(cards, course_map.lessons().values()):
+        shown = [t for t in ax.texts if t.get_text() in (words["name"], words["question"])]
+        assert len(shown) == 2
+        for text in shown:
             box = text.get_window_extent(renderer)
             assert card.x0 < box.x0 and box.x1 < card.x1, text.get_text()
             assert card.y0 < box.y0 and box.y1 < card.y1, text.get_text()
@@ -49,8 +50,7 @@ def test_the_path_leads_from_card_to_neighbour_in_order(drawn):
 
 
 def test_every_lesson_has_a_drawing_of_its_own_inside_its_card():
-    drawings = yaml.safe_load((ROOT / "course_lib/plots/course_map.yaml").read_text("utf-8"))
-    assert list(drawings) == [number for number, *_ in course_map.LESSONS]
+    drawings = {number: card["strokes"] for number, card in course_map.lessons().items()}
     assert len({str(strokes) for strokes in drawings.values()}) == 16
     for number, strokes in drawings.items():
         points = np.concatenate([np.reshape(stroke[-1], (-1, 2)) for stroke in strokes])
@@ -58,4 +58,4 @@ def test_every_lesson_has_a_drawing_of_its_own_inside_its_card():
 
 
 def test_every_card_asks_a_question(drawn):
-    assert all(re.fullmatch(r".+\?", question) for _, _, question, _ in course_map.LESSONS)
+    assert all(re.fullmatch(r".+\?", card["question"]) for card in course_map.lessons().values())
