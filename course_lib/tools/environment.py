@@ -4,8 +4,8 @@
 Python that runs it; `requirements` reads what pyproject.toml asks for (the doctor reads it too).
 course.py loads this file before anything is installed, so it needs nothing but Python itself.
 
-Public names: `python_for`, `is_ready`, `run`, `requirements`, `Requirement`, `only_one`, `explain`,
-`say`, `Trouble`, `Busy`.
+Public names: `python_for`, `is_ready`, `run`, `end_group`, `requirements`, `Requirement`,
+`only_one`, `explain`, `say`, `spoken`, `Trouble`, `Busy`.
 """
 
 from __future__ import annotations  # the doctor must be able to tell an older Python what it lacks
@@ -151,12 +151,11 @@ def unfinished_file() -> Path:
 def read_stamp() -> dict:
     """Return the stamp of the last finished installation; one of nothing if it can't be read."""
     nothing = {"fingerprint": "", "extras": [], "packages": []}
-    try:
-        stamp = json.loads(stamp_file().read_text(encoding="utf-8"))
-        right = all(isinstance(stamp[key], type(nothing[key])) for key in ("fingerprint", "extras"))
-    except (OSError, ValueError, LookupError, TypeError):
-        return nothing
-    return {**nothing, **stamp} if right else nothing
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        stamp = nothing | json.loads(stamp_file().read_text(encoding="utf-8"))
+        if all(type(stamp[key]) is type(nothing[key]) for key in nothing):
+            return stamp
+    return nothing
 
 
 def fingerprint() -> str:
@@ -214,7 +213,7 @@ def install(extras: Sequence[str]) -> None:
     stamp = {"fingerprint": fingerprint(), "extras": extras, "packages": sorted(packages())}
     stamp_file().write_text(json.dumps(stamp), encoding="utf-8")
     unfinished_file().unlink()
-    say(f"The environment is ready after {spoken_seconds(time.monotonic() - start)}.")
+    say(f"The environment is ready after {spoken(time.monotonic() - start, 'min', 's')}.")
 
 
 def with_extras(extras: Sequence[str]) -> str:
@@ -233,7 +232,7 @@ def progress(start: float) -> Iterator[None]:
         while not ended.wait(TICK_SECONDS):
             count = sum(name.endswith(".dist-info") for name in installed_names())
             doing = f"{count} of about {pins} packages unpacked" if count != told else "still busy"
-            say(f"  ... {spoken_seconds(time.monotonic() - start)}: {doing}")
+            say(f"  ... {spoken(time.monotonic() - start, 'min', 's')}: {doing}")
             told = count
 
     thread = threading.Thread(target=tick, daemon=True)
@@ -245,14 +244,14 @@ def progress(start: float) -> Iterator[None]:
         thread.join()
 
 
-def spoken_seconds(seconds: float) -> str:
-    """Return a duration in words.
+def spoken(time: float, sixty: str, unit: str) -> str:
+    """Return a duration in words; `time` is in `unit`, sixty of which make one `sixty`.
 
-    >>> spoken_seconds(190.4)
-    '3 min 10 s'
+    >>> spoken(190.4, "min", "s"), spoken(41.3, "h", "min")
+    ('3 min 10 s', '41 min')
     """
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    whole, rest = divmod(round(time), 60)
+    return f"{whole} {sixty} {rest} {unit}" if whole else f"{rest} {unit}"
 
 
 def remove_broken_venv() -> None:
@@ -445,6 +444,11 @@ def lock(file) -> bool:
 
 # --- running ---------------------------------------------------------------------------------
 
+# How to start a process so that `end_group` can end all that it starts.
+OWN_GROUP = {"start_new_session": True}
+if os.name == "nt":
+    OWN_GROUP = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+
 
 def run(command: Sequence[str | Path], here: bool, cwd: Path | None = None) -> int:
     """Run `command` to its end, pass signals on, and return its exit status."""
@@ -460,50 +464,60 @@ def run(command: Sequence[str | Path], here: bool, cwd: Path | None = None) -> i
             continue  # the child got it too and says what follows
 
 
+def end_group(process: subprocess.Popen, patience: float = 0) -> None:
+    """End a process that was started with OWN_GROUP, and all that it started.
+
+    With some `patience` [s] it is asked first, and has that time to end by itself.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.name == "nt":
+            tree = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
+            subprocess.run(tree, capture_output=True)
+        else:
+            if patience:
+                os.killpg(process.pid, signal.SIGTERM)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(patience)
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
 # --- what went wrong, and its cure -----------------------------------------------------------
 
-FULL_DISK = (
-    "The disk is full: free {gb} GB in the course's folder and in the folder for temporary "
-    "files, then start again."
-)
-NO_TEMPORARY_FOLDER = (
-    "There is no room for temporary files: free space in the folder for them, or set TMPDIR "
-    "(Windows: TEMP) to a folder with room, then start again."
-)
-CERTIFICATE = (
-    "pip does not trust the certificate of its server: ask those who run your network for the "
-    "right one, set PIP_CERT to its file, then start again."
-)
-NO_NETWORK = (
-    "pip can't reach its server, and the packages are not all here: connect to the network "
-    "(behind a proxy set HTTPS_PROXY), then start again."
-)
-NOT_FOUND = (
-    "pip finds no package {name} for this Python {python}: check the network and where pip looks "
-    "(pip config list); the course is tested with Python {tested}."
-)
-NOT_ALLOWED = (
-    "Python may not write into the course's folder: copy the course into a folder of your own, "
-    "then start again."
-)
 # What Python or pip say -> what it means and what cures it; the first that fits is taken.
-CURES = [
-    (r"No usable temporary directory", NO_TEMPORARY_FOLDER),
-    (r"No space left on device|Errno 28|not enough space", FULL_DISK),
-    (r"CERTIFICATE_VERIFY_FAILED|SSLError", CERTIFICATE),
-    (
-        r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ConnectionResetError"
-        r"|Network is unreachable|getaddrinfo failed|ProxyError|Connection refused|Max retries",
-        NO_NETWORK,
+CURES = {
+    r"No usable temporary directory": (
+        "There is no room for temporary files: free space in the folder for them, or set TMPDIR "
+        "(Windows: TEMP) to a folder with room, then start again."
     ),
-    (r"No matching distribution found for (?P<name>\S+)", NOT_FOUND),
-    (r"Permission denied|Read-only file system|Access is denied", NOT_ALLOWED),
-]
+    r"No space left on device|Errno 28|not enough space": (
+        "The disk is full: free {gb} GB in the course's folder and in the folder for temporary "
+        "files, then start again."
+    ),
+    r"CERTIFICATE_VERIFY_FAILED|SSLError": (
+        "pip does not trust the certificate of its server: ask those who run your network for the "
+        "right one, set PIP_CERT to its file, then start again."
+    ),
+    r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ConnectionResetError"
+    r"|Network is unreachable|getaddrinfo failed|ProxyError|Connection refused|Max retries": (
+        "pip can't reach its server, and the packages are not all here: connect to the network "
+        "(behind a proxy set HTTPS_PROXY), then start again."
+    ),
+    r"No matching distribution found for (?P<name>\S+)": (
+        "pip finds no package {name} for this Python {python}: check the network and where pip "
+        "looks (pip config list); the course is tested with Python {tested}."
+    ),
+    r"Permission denied|Read-only file system|Access is denied": (
+        "Python may not write into the course's folder: copy the course into a folder of your own, "
+        "then start again."
+    ),
+}
 
 
 def explain(said: str, otherwise: str) -> str:
     """Turn the output of Python or pip into one sentence with the cure."""
-    for pattern, cure in CURES:
+    for pattern, cure in CURES.items():
         found = re.search(pattern, said)
         if found:
             facts = {"gb": INSTALL_GB, "tested": TESTED_PYTHONS, **found.groupdict()}

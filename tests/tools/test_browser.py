@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from support.accessible import export, faults
+from support.watched_lab import WatchedLab
 
 from course_lib import dh
 from course_lib.check import NOT_YET, check
@@ -29,8 +30,9 @@ NARROW = 1100, 700  # the window in which title, readout and controls must be se
 def lab():
     """A running JupyterLab; it shows a copy, so that no test can change a stored notebook."""
     try:
-        with start_lab() as lab:
+        with start_lab(kind=WatchedLab) as lab:
             assert not lab.home.is_relative_to(PROJECT)
+            lab.save_widgets(False)
             yield lab
     except NoBrowser as reason:
         pytest.skip(str(reason))

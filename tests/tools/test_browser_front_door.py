@@ -10,15 +10,14 @@ import secrets
 import shutil
 import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from support.watched_lab import WatchedLab
 
 from course_lib.tools import copies, refresh
-from course_lib.tools.browser import FLAGS, Lab, NoBrowser, find_browser, free_port
+from course_lib.tools.browser import NoBrowser, free_port, start_browser, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPLORER = """from course_lib import plots
@@ -78,7 +77,7 @@ class Course:
 
     @contextlib.contextmanager
     def evening(self, chromium):
-        """`course.py lab --here` as a learner starts it: a `Lab`, and later what was said."""
+        """`course.py lab --here` as a learner starts it: a `WatchedLab`, and what it said."""
         port, token, log = free_port(), secrets.token_hex(16), self.root.parent / "lab.log"
         places = ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR")
         env = {f"JUPYTER_{place}": str(self.root.parent / place) for place in places}
@@ -94,8 +93,8 @@ class Course:
             )
         url = f"http://127.0.0.1:{port}"
         try:
-            wait_for(url, door, log)
-            lab = Lab(url, token, self.mine, chromium)
+            wait_for(url, token, log)
+            lab = WatchedLab(url, token, self.mine, chromium)
             lab.said = log.read_text()
             yield lab
         finally:
@@ -103,28 +102,13 @@ class Course:
             door.wait(30)
 
 
-def wait_for(url, door, log):
-    """Wait until the server answers."""
-    end = time.monotonic() + 60
-    while True:
-        with contextlib.suppress(OSError):
-            urllib.request.urlopen(f"{url}/api", timeout=5).close()
-            return
-        assert door.poll() is None and time.monotonic() < end, log.read_text()
-        time.sleep(0.2)
-
-
 @pytest.fixture(scope="module")
 def chromium():
     try:
-        browser = find_browser()
-        from playwright.sync_api import sync_playwright
-    except (NoBrowser, ImportError) as reason:
+        with start_browser() as chromium:
+            yield chromium
+    except NoBrowser as reason:
         pytest.skip(str(reason))
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -164,9 +148,7 @@ def test_two_evenings_and_an_update(course, chromium):
         page.until(page.explorers, "the sliders of the first evening are gone")
         assert page.errors() == []
         assert page.tab.get_by_text("Error displaying widget").count() == 0
-        page.code_cell(0).locator(".cm-content").click()
-        page.tab.keyboard.press("ControlOrMeta+a")
-        page.tab.keyboard.insert_text("mine = 'my own words'")
+        page.type(0, "mine = 'my own words'")
         page.save()
 
     source = course.lesson.read_text(encoding="utf-8")
