@@ -9,8 +9,7 @@ answer by `as_numbers`, `parts`, `as_direction`, `as_rotation` or `as_pose`; whe
 they raise `Unreadable`, whose text is then what the learner is told. `turn_between` measures,
 `in_mm` and `in_degrees` say it.
 
-Public names: close, same_pose, same_rotation, same_items, as_numbers, parts, as_direction,
-as_rotation, as_pose, Unreadable, turn_between, in_mm, in_degrees, numbers_in, kind_of, show.
+Public names: those of __all__.
 """
 
 import re
@@ -18,6 +17,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+__all__ = ["close", "same_pose", "same_rotation", "same_items", "as_numbers", "parts"]
+__all__ += ["as_direction", "as_rotation", "as_pose", "Unreadable", "turn_between", "in_mm"]
+__all__ += ["in_degrees", "numbers_in", "kind_of", "show"]
 
 Compare = Callable[[Any, Any, tuple], str | None]
 COUNTS = ("no", "one", "two", "three", "four", "five", "six")
@@ -70,9 +73,8 @@ def _dict_difference(answer, expected, tol):
         return f"Expected a dict, got {kind_of(answer)}."
     if set(answer) != set(expected):
         return f"Expected the keys {sorted(expected)}, got {sorted(map(str, answer))}."
-    return _first_difference(
-        ((f"Under {key!r}", answer[key], expected[key]) for key in expected), tol
-    )
+    pairs = ((f"Under {key!r}", answer[key], expected[key]) for key in expected)
+    return _first_difference(pairs, tol)
 
 
 def _sequence_difference(answer, expected, tol):
@@ -80,9 +82,8 @@ def _sequence_difference(answer, expected, tol):
         return f"Expected a list of {len(expected)}, got {kind_of(answer)}."
     if len(answer) != len(expected):
         return f"Expected {len(expected)} entries, got {len(answer)}."
-    return _first_difference(
-        ((f"Entry {i}", a, e) for i, (a, e) in enumerate(zip(answer, expected), 1)), tol
-    )
+    pairs = ((f"Entry {i}", a, e) for i, (a, e) in enumerate(zip(answer, expected), 1))
+    return _first_difference(pairs, tol)
 
 
 def _first_difference(triples, tol):
@@ -135,9 +136,7 @@ def same_items(what: str, extra: str) -> Compare:
     def compare(answer, expected, args=()):
         if not isinstance(answer, list | tuple) or not all(isinstance(a, str) for a in answer):
             return f"Expected a list of {what}."
-        missed, added = (
-            sorted(set(a) - set(b)) for a, b in ((expected, answer), (answer, expected))
-        )
+        missed, added = sorted({*expected} - {*answer}), sorted({*answer} - {*expected})
         if missed:
             return f"Not found: {', '.join(missed)}."
         if added:
@@ -211,9 +210,8 @@ def as_numbers(answer: Any, shape: tuple[int, ...], name: str = "the answer") ->
         answer = [_out_of_array(part) for part in answer]
     array = numbers_in(answer)
     if array is None or array.shape != shape:
-        raise Unreadable(
-            f"{_capital(name)} should be {_array_words(shape)}; it is {kind_of(answer)}."
-        )
+        expected = _array_words(shape)
+        raise Unreadable(f"{_capital(name)} should be {expected}; it is {kind_of(answer)}.")
     if not np.isfinite(array).all():
         raise Unreadable(NOT_FINITE.format(name))
     if array.dtype.kind == "c" and array.imag.any():
@@ -270,16 +268,13 @@ def as_direction(answer: Any, name: str = "the direction", tol: float = 1e-6) ->
     return v
 
 
-def as_rotation(
-    answer: Any, shape: tuple[int, ...] = (3, 3), name: str = "the rotation"
-) -> np.ndarray:
+def as_rotation(answer: Any, shape: tuple = (3, 3), name: str = "the rotation") -> np.ndarray:
     """`answer` as rotation matrices of `shape` (..., 3, 3); Unreadable says why it is none."""
     R = as_numbers(answer, shape, name)
     off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0)
     if not off < ROTATION_TOL:
-        raise Unreadable(
-            "That is no rotation: its columns are not unit vectors at right angles (RᵀR = 1)."
-        )
+        why = "its columns are not unit vectors at right angles (RᵀR = 1)"
+        raise Unreadable(f"That is no rotation: {why}.")
     if np.linalg.det(R).min(initial=1.0) < 0:
         raise Unreadable("That is a mirror, no rotation: its determinant is -1.")
     return R

@@ -3,8 +3,7 @@
 `Exercise.judge` calls the answer on every case, turns what it returns into `plain` data, compares,
 and says why the first wrong one is wrong. The head of the package shows how to write an exercise.
 
-Public names: Exercise, Mistake, CheckResult, AnswerFailed, plain, is_empty, describe_error,
-message_html, NOT_YET.
+Public names: those of __all__.
 """
 
 import copy
@@ -23,6 +22,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.check.compare import Compare, Unreadable, close, kind_of, numbers_in, show
+
+__all__ = ["Exercise", "Mistake", "CheckResult", "AnswerFailed", "plain", "is_empty"]
+__all__ += ["describe_error", "message_html", "NOT_YET"]
 
 COURSE_LIB = Path(__file__).resolve().parents[1]
 
@@ -65,10 +67,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if type(value).__module__.startswith("spatialmath"):
-        raise AnswerFailed(
-            f"returned a spatialmath {type(value).__name__}. Its `.A` is the array that is asked"
-            " for."
-        )
+        asked = "Its `.A` is the array that is asked for."
+        raise AnswerFailed(f"returned a spatialmath {type(value).__name__}. {asked}")
     if hasattr(value, "__array__"):
         return _plain_array(value)
     if hasattr(value, "__float__"):
@@ -84,9 +84,8 @@ def _plain_array(value):
         try:
             array = array.astype(float)
         except (TypeError, ValueError):
-            raise AnswerFailed(
-                "returned an array that holds something else than numbers."
-            ) from None
+            said = "returned an array that holds something else than numbers."
+            raise AnswerFailed(said) from None
     return array
 
 
@@ -203,9 +202,7 @@ def _verdict(exercise, answer, cases):
         rows.append((args, expected, returned, _reason(exercise, returned, expected, args)))
     wrong = [row for row in rows if row[3] is not None]
     if not wrong:
-        praise = (
-            "Your answer is right." if exercise.cases is None else f"All {len(rows)} cases agree."
-        )
+        praise = f"All {len(rows)} cases agree." if exercise.cases else "Your answer is right."
         return CheckResult(exercise.name, True, praise)
     return _told(exercise, rows, wrong[0])
 
@@ -225,9 +222,8 @@ def _reason(exercise, returned, expected, args):
     if returned is None and expected is not None:
         return "It is None. Is a `return` missing?"
     if _holds(np.isnan, returned):
-        return (
-            "There is a NaN in it: a 0/0, or a square root or arccos of a number outside its range?"
-        )
+        where = "a 0/0, or a square root or arccos of a number outside its range"
+        return f"There is a NaN in it: {where}?"
     if _holds(np.isinf, returned):
         return "There is an infinite number in it: a division by zero?"
     return _compare(exercise, returned, expected, args)
@@ -241,10 +237,8 @@ def _compare(exercise, returned, expected, args):
     except Unreadable as why:
         return str(why)
     except UNFIT:
-        return (
-            f"It can't be compared with the right answer: expected {kind_of(expected)}, got"
-            f" {kind_of(returned)}."
-        )
+        kinds = f"expected {kind_of(expected)}, got {kind_of(returned)}"
+        return f"It can't be compared with the right answer: {kinds}."
 
 
 def _holds(test, value):

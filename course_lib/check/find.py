@@ -1,6 +1,6 @@
 """Which exercise is meant by "02.name" or "hw02.name"?
 
-Public names: `check`, `find_exercise`, `load_exercises`, `PROJECT`.
+Public names: those of __all__.
 """
 
 import difflib
@@ -14,6 +14,8 @@ import numpy as np
 
 from course_lib.check.exercise import CheckResult, Exercise
 
+__all__ = ["check", "find_exercise", "load_exercises", "PROJECT"]
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 
@@ -25,9 +27,8 @@ def check(key: str, answer: Any) -> CheckResult:
     """
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         # else nbgrader would take "no error" for full marks
-        raise RuntimeError(
-            "nbgrader can't mark this homework: run `python3 course.py homework grade`"
-        )
+        cure = "run `python3 course.py homework grade`"
+        raise RuntimeError(f"nbgrader can't mark this homework: {cure}")
     return find_exercise(key).judge(answer, np.random.default_rng(0))
 
 
@@ -52,10 +53,8 @@ def _exercise_file(unit, key):
             return found[0]
     known = sorted(path.name[:2] for path in notebooks.glob("checks/[0-9][0-9]_*.py"))
     known += sorted(p.parent.name[:4] for p in notebooks.glob("homework/hw[0-9][0-9]_*/judge.py"))
-    raise ValueError(
-        f"key = {key!r}: expected 'NN.name' or 'hwNN.name' with one of"
-        f" {', '.join(known) or 'no file yet'}"
-    )
+    units = ", ".join(known) or "no file yet"
+    raise ValueError(f"key = {key!r}: expected 'NN.name' or 'hwNN.name' with one of {units}")
 
 
 def load_exercises(path: Path) -> list[Exercise]:
@@ -66,7 +65,6 @@ def load_exercises(path: Path) -> list[Exercise]:
     exercises = list(getattr(module, "EXERCISES", ()))
     names = [e.name for e in exercises]
     if not names or len(set(names)) < len(names):
-        raise ValueError(
-            f"{path.name}: EXERCISES should list exercises with different names, got {names}"
-        )
+        expected = "EXERCISES should list exercises with different names"
+        raise ValueError(f"{path.name}: {expected}, got {names}")
     return exercises

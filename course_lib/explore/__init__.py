@@ -17,35 +17,22 @@ On the page an explorer is two outputs: the stored picture, and the live panel, 
 place while it is there.
 """
 
+# ruff: noqa: F401, F403
 from __future__ import annotations
 
 import inspect
-import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from course_lib import plots
-from course_lib.explore.controls import (
-    Choice,
-    Control,
-    Player,
-    Slider,
-    choice,
-    joint_slider,
-    joint_sliders,
-    player,
-    slider,
-)
+from course_lib.explore.controls import *
+from course_lib.explore.controls import Control
 from course_lib.explore.dress import caption
 from course_lib.explore.panel import Panel
 from course_lib.explore.picture import Picture, built
 
-__all__ = ["Choice", "Control", "Explorer", "Player", "Slider", "choice", "explore"]
-__all__ += ["joint_slider", "joint_sliders", "player", "slider"]
-
-SLOW = 0.2  # [s] after a redraw as slow as this, the next one shows a busy mark
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -98,7 +85,7 @@ class Explorer:
     ) -> None:
         self.controls, self.alt, self.error = dict(controls), alt, None
         _require_match(draw, self.controls)
-        self._draw, self._seconds = draw, 0.0
+        self._draw = draw
         self.values = {name: c.value for name, c in self.controls.items()}
         self._picture = Picture(*built(build))
         self._update()
@@ -132,10 +119,6 @@ class Explorer:
 
         An error of `draw` is shown beside the faded picture; the next good one clears it.
         """
-        busy = self._seconds > SLOW
-        if busy:
-            self._panel.busy(True)
-        start = time.perf_counter()
         try:
             self._update()
         except Exception as error:
@@ -147,9 +130,6 @@ class Explorer:
             self._panel.show_picture(self._picture.live())
             self._panel.show_readout(self.readout)
             self._panel.complain(None)
-        self._seconds = time.perf_counter() - start
-        if busy:
-            self._panel.busy(False)
 
     def _update(self) -> None:
         """Let draw move the artists, take its readout, bring the pixels up to date."""
@@ -190,9 +170,6 @@ class Explorer:
         display({WIDGET_VIEW: view}, raw=True)
 
 
-# ---- inside ---------------------------------------------------------------------------------
-
-
 def _said(readout: Any) -> str:
     """What draw returned, as text."""
     if readout is None:
@@ -208,15 +185,12 @@ def _said(readout: Any) -> str:
 
 def _require_match(draw: Callable[..., Any], controls: dict[str, Control]) -> None:
     """Every control is an argument of draw, and the other way round."""
+    kinds = "slider(...), choice(...) or player(...)"
     for name, control in controls.items():
         if not isinstance(control, Control):
-            raise ValueError(
-                f"{name}: {control!r}, expected slider(...), choice(...) or player(...)"
-            )
+            raise ValueError(f"{name}: {control!r}, expected {kinds}")
     if not controls:
-        raise ValueError(
-            "controls: none given, expected at least one slider(...), choice(...) or player(...)"
-        )
+        raise ValueError(f"controls: none given, expected at least one {kinds}")
     try:
         inspect.signature(draw).bind(None, **controls)
     except TypeError as error:

@@ -21,6 +21,9 @@ from numpy.typing import ArrayLike
 
 from course_lib.arm import Arm
 
+__all__ = ["Choice", "Control", "Player", "Slider", "choice", "joint_slider", "joint_sliders"]
+__all__ += ["player", "slider"]
+
 NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<factor>\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)?\*?(?P<pi>π|pi)?"
     r"(?:/(?P<over>\d+\.?\d*))?(?P<degrees>°|deg)?"
@@ -74,9 +77,8 @@ class Slider(Control):
     def check(self, name: str, value: Any) -> None:
         """`ValueError` when value is outside lo … hi."""
         if not (np.isreal(value) and np.isfinite(value) and self.lo <= value <= self.hi):
-            raise ValueError(
-                f"{name}: {value!r}, expected a number from {self.lo:g} to {self.hi:g}"
-            )
+            expected = f"a number from {self.lo:g} to {self.hi:g}"
+            raise ValueError(f"{name}: {value!r}, expected {expected}")
 
     def text(self, value: float) -> str:
         """A value as the box shows it: one digit more than a step needs, π/2 where it is that.
@@ -110,10 +112,9 @@ class Slider(Control):
 
 @dataclass(frozen=True, kw_only=True)
 class Player(Slider):
-    """A slider that runs: every interval [ms] it goes on by step; loop: starts over at the end."""
+    """A slider that runs: every interval [ms] it goes on by step."""
 
     interval: int
-    loop: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,12 +190,10 @@ def player(
     interval: int = 50,
     unit: str = "s",
     label: str | None = None,
-    loop: bool = False,
 ) -> Player:
     """A slider with a play button, for what runs in time: every interval [ms] it goes on by step.
 
     step   default: real time where unit is "s", else about a hundredth of the range
-    loop   True: starts over at the end
     """
     _require_range(lo, hi)
     if not interval >= 20:
@@ -204,7 +203,7 @@ def player(
         raise ValueError(f"step: {step!r}, expected a number above 0 and at most {hi - lo:g}")
     value = lo if value is None else value
     same = vars(slider(float(lo), hi, value, step, unit, label))
-    return Player(**same, interval=int(interval), loop=loop)
+    return Player(**same, interval=int(interval))
 
 
 def joint_slider(
@@ -237,9 +236,6 @@ def joint_sliders(arm: Arm, q: ArrayLike | None = None) -> dict[str, Slider]:
     return {f"q{i}": joint_slider(arm, i, v) for i, v in enumerate(start, 1)}
 
 
-# ---- inside ---------------------------------------------------------------------------------
-
-
 def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and bool(np.all(a == b)))
 
@@ -261,6 +257,5 @@ def _require_range(lo: float, hi: float) -> None:
 def _round_step(span: float) -> float:
     """A step of 1, 2 or 5 times a power of ten, about a hundredth of span."""
     power = 10.0 ** np.floor(np.log10(span / 100))
-    return float(
-        round(max(k for k in (1, 2, 5) if k * power <= span / 100 * (1 + 1e-9)) * power, 12)
-    )
+    most = max(k for k in (1, 2, 5) if k * power <= span / 100 * (1 + 1e-9))
+    return float(round(most * power, 12))

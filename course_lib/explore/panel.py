@@ -19,8 +19,8 @@ CHROME = 140  # [px] of JupyterLab's window above and below the notebook
 class Panel:
     """The widgets of an explorer.
 
-    `rows` has a row by name with `show(value)`; `show_picture`, `show_readout`, `show_values`,
-    `busy` and `complain` change what is seen. changed(name, value) and reset() are called back.
+    `rows` has a row by name with `show(value)`; `show_picture`, `show_readout`, `show_values` and
+    `complain` change what is seen. changed(name, value) and reset() are called back.
     """
 
     def __init__(
@@ -38,26 +38,21 @@ class Panel:
         self.picture = w.Image(format="jpeg", layout=self._picture_layout(w, size, readout))
         self.readout = w.HTML()
         self._error = w.HTML(layout=w.Layout(display="none"))
-        self._busy = w.Label("")
-        self.reset = w.Button(
-            description="Reset", icon="undo", tooltip="Set every control to where it started"
-        )
+        tip = "Set every control to where it started"
+        self.reset = w.Button(description="Reset", icon="undo", tooltip=tip)
         self.reset.layout.width = "84px"
         self.reset.on_click(lambda _: self._on_reset(reset))
         rows = _classed(w.Box([row.box for row in self.rows.values()]), "course-controls")
-        foot = _classed(w.HBox([self.reset, self._busy]), "course-foot")
+        foot = _classed(w.HBox([self.reset]), "course-foot")
         asleep = _classed(w.HTML(ASLEEP), "course-asleep")
         _classed(self.readout, "course-readout")
         side = [self.readout, self._error, rows, foot, asleep]
         board = [_classed(self.picture, "course-picture"), _classed(w.Box(side), "course-side")]
         says = [row.says() for row in self.rows.values()]
-        self.box = w.Box(
-            [
-                _classed(w.HTML(dress(alt, says)), "course-dress"),
-                _classed(w.Box(board), "course-board"),
-            ]
+        worn = _classed(w.HTML(dress(alt, says)), "course-dress")
+        self.box = _classed(
+            w.Box([worn, _classed(w.Box(board), "course-board")]), "course-explorer"
         )
-        _classed(self.box, "course-explorer")
         self.show_readout(readout)
 
     def _picture_layout(self, w: Any, size: Any, readout: str) -> Any:
@@ -87,10 +82,6 @@ class Panel:
         """Move the widgets to values, without a redraw."""
         for name, value in values.items():
             self.rows[name].show(value)
-
-    def busy(self, on: bool) -> None:
-        """Say that work goes on."""
-        self._busy.value = "working …" if on else ""
 
     def complain(self, message: str | None, lines: list[str] | tuple = ()) -> None:
         """Show message and where it arose below the readout; None clears it."""
@@ -158,8 +149,7 @@ class _SliderRow:
         self.typed.observe(self._read, "value")
         children, self.play = [self.main, _classed(self.typed, "course-box")], None
         if isinstance(control, Player):
-            how = {"interval": control.interval, "repeat": control.loop, "show_repeat": False}
-            self.play = w.Play(**ends, **how)
+            self.play = w.Play(**ends, interval=control.interval, show_repeat=False)
             w.link((self.play, "value"), (self.main, "value"))
             children.insert(0, self.play)
         self.box = _classed(w.Box(children), "course-row", *(["course-plays"] if self.play else []))
@@ -200,9 +190,6 @@ class _SliderRow:
         """Halt the play button."""
         if self.play:
             self.play.playing = False
-
-
-# ---- inside ---------------------------------------------------------------------------------
 
 
 def _row(name: str, control: Control, changed: Callable[[str, Any], None]) -> Any:

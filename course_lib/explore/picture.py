@@ -83,10 +83,8 @@ def built(build: Callable[[], Any]) -> tuple[Figure, dict]:
     made = build()
     right = isinstance(made, tuple) and len(made) == 2
     if not (right and isinstance(made[0], Figure) and isinstance(made[1], dict)):
-        raise ValueError(
-            f"build: returned {type(made).__name__}, expected (fig, artists) with artists a dict of"
-            " what moves"
-        )
+        expected = "(fig, artists) with artists a dict of what moves"
+        raise ValueError(f"build: returned {type(made).__name__}, expected {expected}")
     return made
 
 
@@ -97,12 +95,10 @@ def moving(artists: dict, fig: Figure) -> list[Artist]:
     found: dict[int, Artist] = {}
 
     def collect(name: str, thing: Any) -> None:
+        kind = f"artists[{name!r}]: {type(thing).__name__}"
         if isinstance(thing, Artist):
             if thing.get_figure(root=True) is not fig:
-                raise ValueError(
-                    f"artists[{name!r}]: {type(thing).__name__} belongs to another figure, expected"
-                    " one of fig"
-                )
+                raise ValueError(f"{kind} belongs to another figure, expected one of fig")
             found[id(thing)] = thing
         elif hasattr(thing, "artists"):
             collect(name, list(thing.artists))
@@ -111,10 +107,8 @@ def moving(artists: dict, fig: Figure) -> list[Artist]:
                 if part is not None:
                     collect(name, part)
         else:
-            raise ValueError(
-                f"artists[{name!r}]: {type(thing).__name__}, expected an artist, a movable artist"
-                " of plots, or a list of them"
-            )
+            expected = "an artist, a movable artist of plots, or a list of them"
+            raise ValueError(f"{kind}, expected {expected}")
 
     for name, thing in artists.items():
         collect(name, thing)

@@ -155,9 +155,6 @@ def arm_parts(arm: Arm, T: np.ndarray, floor: float | None, colour: str | None) 
     return parts
 
 
-# ---- inside ---------------------------------------------------------------------------------
-
-
 def _fixed(parts: list[Part], frame: int, pose: np.ndarray, alpha: float) -> solids.Solid:
     """All parts of one frame, in that frame."""
     own = [p for p in parts if p.frame == frame]

@@ -264,12 +264,10 @@ class ChainArtist:
         self.ax, k = ax, points if np.ndim(points) == 0 else len(points)
         body = colour or "#B9BEC7"
         style = {"solid_capstyle": "round", "solid_joinstyle": "round", "alpha": alpha}
+        looks = ("#000000", 0.35, width + 2, 9), ("#FFFFFF", 0.25, width, 9.1)
         (self._edge,), (self._link,) = (
             ax.plot([], [], color=mix(body, other, share), linewidth=w, zorder=z, **style)
-            for other, share, w, z in (
-                ("#000000", 0.35, width + 2, 9),
-                ("#FFFFFF", 0.25, width, 9.1),
-            )
+            for other, share, w, z in looks
         )
         colours = [colour or JOINT[i % len(JOINT)] for i in range(k - 1)]
         size = [(1.15 * width) ** 2] * (k - 1) + [(0.62 * width) ** 2]
@@ -284,9 +282,6 @@ class ChainArtist:
         self._edge.set_data(*points.T)
         self._link.set_data(*points.T)
         self._joints.set_offsets(points)
-
-
-# ---- inside ---------------------------------------------------------------------------------
 
 
 def _space_arrow(ax: Any, colour: str, width: float | None, words: str) -> Movable:

@@ -61,9 +61,8 @@ def tube(
     circle = np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v  # (sides+1, 3)
     s = np.linspace(0, 1, pieces + 1)[:, None, None]
     grid = p0 + s * (p1 - p0) + (radius + s * (radius1 - radius)) * circle  # (pieces+1, sides+1, 3)
-    return np.concatenate(
-        [_quads(grid), *_lid(grid[0, ::-1], p0, rings), *_lid(grid[-1], p1, rings)]
-    )
+    lids = *_lid(grid[0, ::-1], p0, rings), *_lid(grid[-1], p1, rings)
+    return np.concatenate([_quads(grid), *lids])
 
 
 def ball(centre: ArrayLike, radius: float, *, sides: int = 24) -> np.ndarray:
@@ -216,14 +215,10 @@ class Stage:
         old, joined = self._kept
         if joined is None or len(old) != len(parts) or any(a is not b for a, b in zip(old, parts)):
             each = [len(s.quads) for s in solids]
+            paint = [np.broadcast_to(s.colour, (k, 4)) for s, k in zip(solids, each)]
             joined = (
                 _normals(np.concatenate([np.empty((0, 4, 3)), *(s.quads for s in solids)])),
-                np.concatenate(
-                    [
-                        np.empty((0, 4)),
-                        *(np.broadcast_to(s.colour, (len(s.quads), 4)) for s in solids),
-                    ]
-                ),
+                np.concatenate([np.empty((0, 4)), *paint]),
                 np.repeat([s.shadow for s in solids], each).astype(bool),
                 np.repeat([s.front for s in solids], each).astype(bool),
             )
@@ -330,9 +325,6 @@ def moved_apart(spots: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         push = np.where(hit[..., None] & sideways, 0.5 * overlap * sign, 0.0)
         spots += push.sum(axis=1) / np.maximum(hit.sum(axis=1), 1)[:, None]
     return spots
-
-
-# ---- inside ---------------------------------------------------------------------------------
 
 
 def _placed(points: np.ndarray, thing: Thing) -> np.ndarray:

@@ -129,9 +129,8 @@ def space(
     """
     limits = np.array(limit, float) if np.ndim(limit) else np.array([[-limit, limit]] * 3, float)
     if limits.shape != (3, 2) or not (limits[:, 0] < limits[:, 1]).all():
-        raise ValueError(
-            f"limit: {limit!r}, expected a positive half width [m] or three pairs (low, high)"
-        )
+        expected = "a positive half width [m] or three pairs (low, high)"
+        raise ValueError(f"limit: {limit!r}, expected {expected}")
     fig = _new(size)
     width = share if beside else 1.0
     ax = fig.add_axes((0, 0, width, 1), projection="3d", computed_zorder=False)
@@ -177,9 +176,8 @@ def bundle(
     class of the figure. `ValueError` when alt is not a sentence.
     """
     if not isinstance(alt, str) or len(alt.split()) < 3:
-        raise ValueError(
-            f"alt: {alt!r}, expected a sentence that says what there is to see in the picture"
-        )
+        expected = "a sentence that says what there is to see in the picture"
+        raise ValueError(f"alt: {alt!r}, expected {expected}")
     alt = " ".join(alt.split())
     width, height = (round(inches * DPI) for inches in size)
     page = (
@@ -188,11 +186,8 @@ def bundle(
         f' style="max-width:100%;height:auto" src="data:image/webp;base64,{_webp(picture)}">\n'
         f"{caption}</figure>"
     )
-    data = {
-        "text/html": page,
-        "image/png": base64.b64encode(picture).decode("ascii"),
-        "text/plain": alt,
-    }
+    png = base64.b64encode(picture).decode("ascii")
+    data = {"text/html": page, "image/png": png, "text/plain": alt}
     return data, {"image/png": {"alt": alt, "width": width, "height": height}}
 
 
@@ -244,9 +239,6 @@ def _webp(picture: bytes) -> str:
     return base64.b64encode(out.getvalue()).decode("ascii")
 
 
-# ---- inside ---------------------------------------------------------------------------------
-
-
 def _new(size: tuple[float, float], **options: Any) -> Figure:
     import matplotlib
     from matplotlib.figure import Figure
@@ -268,14 +260,9 @@ def _house() -> dict:
 
 def _column(fig: Figure, count: int, left: float, size: tuple[float, float]) -> list:
     """2D axes in a column right of `left` (a share of the width)."""
+    across = {"left": left + 0.63 / size[0], "right": 0.975}
     grid = fig.add_gridspec(
-        count,
-        1,
-        left=left + 0.63 / size[0],
-        right=0.975,
-        bottom=0.62 / size[1],
-        top=1 - 0.4 / size[1],
-        hspace=0.5,
+        count, 1, **across, bottom=0.62 / size[1], top=1 - 0.4 / size[1], hspace=0.5
     )
     axes = [fig.add_subplot(grid[i]) for i in range(count)]
     for ax in axes:

@@ -14,7 +14,6 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from PIL import Image
 
-from course_lib import explore as explore_module
 from course_lib import plots
 from course_lib.arm import load_arm
 from course_lib.explore import choice, explore, joint_sliders, player, slider
@@ -441,21 +440,6 @@ def test_an_error_while_drawing_the_artists_is_shown_too():
 def test_an_error_at_the_start_is_raised():
     with pytest.raises(ZeroDivisionError):
         curve(draw_or_fail, a=slider(0, 1, 1.0))
-
-
-def test_a_slow_redraw_shows_a_busy_mark_the_next_time(monkeypatch):
-    monkeypatch.setattr(explore_module, "SLOW", 0.05)
-    marks = []
-
-    def draw(artists, a):
-        marks.append(explorer._panel._busy.value if a != 0.8 else "")
-        time.sleep(0.1 if 0.2 < a < 0.7 else 0)
-
-    explorer = curve(draw, a=slider(0, 1, 0.8))
-    for a in (0.5, 0.6, 0.1, 0.0):
-        explorer.set(a=a)
-        assert explorer._panel._busy.value == ""
-    assert [bool(m) for m in marks] == [False, False, True, True, False]
 
 
 # ---- what can be wrong with the input -------------------------------------------------------
