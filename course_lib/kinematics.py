@@ -44,7 +44,7 @@ def fk(arm: Arm, q: ArrayLike) -> np.ndarray:
         return _matrix(_axes_and_tool(arm, q)[1])
     T = np.empty((*q.shape[:-1], 4, 4))
     for columns, T_part in _chunks(q, T):
-        for last in _frames(arm, columns):
+        for last in frames_of_columns(arm, columns):
             pass
         _write(_times(last, arm.tool), T_part)
     return T
@@ -58,7 +58,7 @@ def link_frames(arm: Arm, q: ArrayLike) -> np.ndarray:
     q = _configurations(arm, q)
     T = np.empty((*q.shape[:-1], arm.n + 1, 4, 4))
     for columns, T_part in _chunks(q, T):
-        for i, frame in enumerate(_frames(arm, columns)):
+        for i, frame in enumerate(frames_of_columns(arm, columns)):
             _write(frame, T_part[:, i])
     return T
 
@@ -151,7 +151,7 @@ def _chunks(q, *results):
         yield np.ascontiguousarray(rows.T), *parts
 
 
-def _frames(arm, q):
+def frames_of_columns(arm, q):
     """Frames 0 … n, one after the other, each as (x, y, z, p), for columns q (n, N)."""
     frame = tuple(np.repeat(arm.base[:3, j, None], q.shape[1], axis=1) for j in range(4))
     yield frame
@@ -209,7 +209,7 @@ def _write_jacobian(arm, q, frame, J):
 
     Returns the tool's frame, which was found on the way.
     """
-    frames = list(_frames(arm, q))
+    frames = list(frames_of_columns(arm, q))
     on_axis = frames[:-1] if arm.convention == "standard" else frames[1:]
     z, p = (np.stack([vectors[k] for vectors in on_axis], axis=1) for k in (2, 3))
     tool = _times(frames[-1], arm.tool)

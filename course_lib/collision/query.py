@@ -1,0 +1,387 @@
+"""Does an arm touch anything: in postures, and between them?
+
+Public names: `capsules`, `self_pairs`; `clearance`, `closest`, `Closest`; `edge_is_free`,
+`check_edge`, `Edge`.
+
+Arrays inside are (3, pairs, N), one column each configuration.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from course_lib.arm import Arm
+from course_lib.collision.scene import Capsule, Scene, norm, shape_of
+from course_lib.dh import dh_matrix, mdh_matrix
+from course_lib.kinematics import frames_of_columns
+from course_lib.poses import finite
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+CHUNK = 1000  # configurations at a time: the arrays of all pairs stay in the processor's cache
+FEW = 64  # configurations, or pairs, are too few for what pays with many
+STEP = 0.05  # [m] that a body moves, by its bound, between two samples of the first pass at most
+RESOLUTION = 1e-3  # [m] an interval in which no body moves farther is not halved again
+
+
+# ---------------------------------------------------------------- the arm as capsules
+
+
+class Capsules(NamedTuple):
+    """The bodies of an arm: capsule b runs from point first[b] to point last[b] of its skeleton.
+
+    frame, local   (K,), (K, 3)   of each point the frame that it is fixed to, and where in it
+    place          (K,) its number in the chain foot 1, corner 1, foot 2, … flange, tool
+    first, last, radius, link     (B,) of each capsule; link n + 1 is the tool
+    """
+
+    frame: np.ndarray
+    local: np.ndarray
+    place: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    radius: np.ndarray
+    link: np.ndarray
+
+
+@lru_cache(maxsize=64)
+def capsules(arm: Arm) -> Capsules:
+    """The capsules of an arm: the same ones in both conventions; a tool adds one at the end."""
+    n, along_x = arm.n, np.diag([1.0, 0, 0])[0]
+    standard = arm.convention == "standard"
+    chain = [(0, 0 * along_x)] if standard else []
+    for i in range(n):
+        step = (i + 1, -arm.a[i] * along_x) if standard else (i, arm.a[i] * along_x)
+        chain += [step, (i + 1, 0 * along_x)]
+    chain = chain[: 2 * n] + [(n, arm.flange), (n, arm.tool[:3, 3])]
+    is_long = _stretches(arm, np.inf) > 1e-9
+    same = [0]  # a stretch without length ends where it begins
+    for k, long in enumerate(is_long):
+        same.append(k + 1 if long else same[-1])
+    links = [[k for k in (2 * i, 2 * i + 1) if is_long[k]] or [2 * i] for i in range(n)]
+    stretches = np.array([*sum(links, []), *([2 * n] if is_long[2 * n] else [])])
+    place, ends = np.unique(np.array(same)[[stretches, stretches + 1]], return_inverse=True)
+    frame, local = zip(*(chain[k] for k in place))
+    link = stretches // 2 + 1
+    radius = arm.radius[np.minimum(link, n) - 1]
+    return Capsules(np.array(frame), np.array(local), place, *ends.reshape(2, -1), radius, link)
+
+
+def _stretches(arm, slid):
+    """(2n + 1,) lengths along the skeleton: d, a, d, a … tool; slid: how far sliding joints are."""
+    standard = arm.convention == "standard"
+    corner = np.array([-arm.a[-1] * standard, 0, 0])
+    a = np.abs(arm.a if standard else np.roll(arm.a, -1))
+    a[-1] = np.linalg.norm(arm.flange - corner)
+    d = np.abs(arm.d) + np.where(arm.revolute, 0.0, slid)
+    tool = np.linalg.norm(arm.tool[:3, 3] - arm.flange)
+    return np.append(np.stack([d, a], axis=1), tool)
+
+
+@lru_cache(maxsize=64)
+def self_pairs(arm: Arm) -> tuple[tuple[int, int], ...]:
+    """The pairs of links that are checked against each other: all but those that always touch.
+
+    Neighbours meet in their joint; so do links between which there is no more skeleton than the
+    sum of their radii.
+    """
+    slid = np.maximum(np.abs(arm.q_min), np.abs(arm.q_max))
+    ends = np.append(0.0, np.cumsum(_stretches(arm, slid)))
+    body = capsules(arm)
+    radius = dict(zip(body.link.tolist(), body.radius))
+    between = lambda i, j: ends[2 * j - 2] - ends[2 * i]
+    return tuple(
+        (i, j) for i in radius for j in radius if i < j and between(i, j) > radius[i] + radius[j]
+    )
+
+
+@lru_cache(maxsize=64)
+def _rows(arm):
+    """Matrices U, V, W (n, 4, 4), base in the first: row i is cos q U + sin q V + W; q U + W."""
+    row = dh_matrix if arm.convention == "standard" else mdh_matrix
+    turned = lambda q: row(arm.a, arm.alpha, arm.d, arm.theta + q)
+    turns = arm.revolute[:, None, None]
+    slid = row(arm.a, arm.alpha, arm.d + 1.0, arm.theta) - turned(0)
+    W = np.where(turns, (turned(0) + turned(np.pi)) / 2, turned(0))
+    U = np.where(turns, (turned(0) - turned(np.pi)) / 2, slid)
+    V = np.where(turns, turned(np.pi / 2) - W, 0.0)
+    for M in (U, V, W):
+        M[0] = arm.base @ M[0]
+    return U, V, W, arm.revolute
+
+
+def _points(arm, q):
+    """The points (3, K, N) of the skeleton for q (N, n)."""
+    body = capsules(arm)
+    if len(q) > FEW:
+        frames = list(frames_of_columns(arm, np.ascontiguousarray(q.T)))
+        moved = lambda f, local: sum((x * f[k] for k, x in enumerate(local) if x), start=f[3])
+        return np.stack([moved(frames[f], x) for f, x in zip(body.frame, body.local)], axis=1)
+    U, V, W, turns = _rows(arm)
+    c, s = (np.cos(q), np.sin(q)) if turns.all() else np.where(turns, [np.cos(q), np.sin(q)], q)
+    A = c[..., None, None] * U + s[..., None, None] * V + W
+    T = np.empty((len(q), arm.n + 1, 4, 4))
+    T[:, 0], T[:, 1] = arm.base, A[:, 0]
+    for i in range(1, arm.n):
+        np.matmul(T[:, i], A[:, i], out=T[:, i + 1])
+    T = T[:, body.frame]
+    p = T[..., :3, 3]
+    if body.local.any():
+        p = p + (T[..., :3, :3] @ body.local[..., None])[..., 0]
+    return np.ascontiguousarray(p.transpose(2, 1, 0))
+
+
+# ---------------------------------------------------------------- all pairs of an arm in a scene
+
+
+class Group(NamedTuple):
+    """Pairs of one kind: each with its body, the number of its obstacle or of the other body."""
+
+    kind: type
+    body: np.ndarray
+    other: np.ndarray
+    shape: list | None  # the obstacles' fields, (…, pairs, 1); None: the arm with itself
+    low: np.ndarray  # (3, pairs) the obstacles' boxes
+    high: np.ndarray
+
+
+@lru_cache(maxsize=64)
+def _groups(arm, scene):
+    """Every pair that is checked, by the kind of obstacle; last the arm with itself."""
+    body, groups = capsules(arm), []
+    link = body.link.tolist()
+    for kind in dict.fromkeys(map(type, scene.obstacles)):
+        alike = [(o, one) for o, one in enumerate(scene.obstacles) if type(one) is kind]
+        pairs = [(b, o) for o, one in alike for b, k in enumerate(link) if k not in one.may_touch]
+        if pairs:
+            solids = [scene.obstacles[o] for _, o in pairs]
+            stack = lambda values: np.moveaxis(np.array(values, float), 0, -1)
+            shape = [stack([getattr(x, key) for x in solids])[..., None] for key in shape_of(kind)]
+            low, high = map(stack, zip(*(x.bounds() for x in solids)))
+            groups.append(Group(kind, *np.array(pairs).T, shape, low, high))
+    checked = self_pairs(arm) if scene.pairs is None else scene.pairs
+    own = [(i, j) for i, k in enumerate(link) for j, m in enumerate(link) if (k, m) in checked]
+    if own:
+        anywhere = np.full((3, len(own)), np.inf)
+        groups.append(Group(Capsule, *np.array(own).T, None, -anywhere, anywhere))
+    return tuple(groups)
+
+
+def _measured(arm, groups, P):
+    """Of each group signed clearances (pairs, N) [m], t (pairs, N), ways (3, pairs, N)."""
+    body = capsules(arm)
+    A, B = P[:, body.first], P[:, body.last]
+    D = B - A
+    for kind, b, other, shape, *_ in groups:
+        if shape is None:
+            shape = A[:, other], B[:, other], body.radius[other, None]
+        gap, t, way = kind.measure(A[:, b], D[:, b], *shape)
+        gap -= body.radius[b, None]
+        yield gap, t, way
+
+
+def _gaps(arm, groups, P):
+    """(pairs, N): the clearances of all groups."""
+    rows = [gap for gap, _, _ in _measured(arm, groups, P)]
+    return np.concatenate([np.empty((0, P.shape[2])), *rows])
+
+
+def _apart(arm, groups, P):
+    """Of each group (pairs,): how far the boxes around body and obstacle are apart at least [m].
+
+    P (3, K, N): the box of a body holds it in all N configurations.
+    """
+    body, low, high = capsules(arm), P.min(axis=2), P.max(axis=2)
+    low = np.minimum(low[:, body.first], low[:, body.last]) - body.radius
+    high = np.maximum(high[:, body.first], high[:, body.last]) + body.radius
+    gaps = (np.maximum(g.low - high[:, g.body], low[:, g.body] - g.high) for g in groups)
+    return [norm(np.maximum(gap, 0)) for gap in gaps]
+
+
+def _chosen(groups, masks):
+    """The pairs of each group for which its mask says so."""
+    for g, mask in zip(groups, masks):
+        if mask.any():
+            shape = g.shape and [v[..., mask, :] for v in g.shape]
+            yield Group(g.kind, g.body[mask], g.other[mask], shape, g.low, g.high)
+
+
+# ---------------------------------------------------------------- postures
+
+
+def clearance(arm: Arm, scene: Scene, q: ArrayLike) -> np.ndarray:
+    """Least signed distance [m] of the arm from the scene and from itself: (...) for q (..., n).
+
+    Exact for all solids; inf where nothing is checked. `ValueError` for another q.
+    """
+    q = finite("q", q, arm.n)
+    rows, groups = q.reshape(-1, arm.n), _groups(arm, scene)
+    chunk = max(20, CHUNK * FEW // max(FEW, sum(g.body.size for g in groups)))
+    parts = (rows[k : k + chunk] for k in range(0, len(rows), chunk))
+    least = [_least(arm, groups, _points(arm, part)) for part in parts]
+    return np.concatenate([[], *least]).reshape(q.shape[:-1])[()]
+
+
+def _least(arm, groups, P):
+    """(N,) clearances; pairs whose boxes are farther apart than what was found are left out."""
+    least = lambda groups: _gaps(arm, groups, P).min(axis=0, initial=np.inf)
+    if sum(g.body.size for g in groups) <= FEW:
+        return least(groups)
+    apart = _apart(arm, groups, P)
+    near = np.partition(np.concatenate(apart), FEW)[FEW]
+    found = least(_chosen(groups, [x <= near for x in apart]))
+    rest = _chosen(groups, [(x > near) & (x < found.max()) for x in apart])
+    return np.minimum(found, least(rest))
+
+
+class Closest(NamedTuple):
+    """Which pair is nearest, where, and how far apart or how deep in each other they are.
+
+    clearance (...) [m]; link (...): number of the arm's link (n + 1: the tool); other (...): the
+    obstacle's name, or "link 4"; point (..., 3): on the skin of the link, nearest to the other
+    """
+
+    clearance: np.ndarray
+    link: np.ndarray
+    other: np.ndarray
+    point: np.ndarray
+    way: np.ndarray
+
+
+def closest(arm: Arm, scene: Scene, q: ArrayLike) -> Closest:
+    """The pair with the least clearance in each of the configurations q (..., n)."""
+    q, body, groups = finite("q", q, arm.n), capsules(arm), _groups(arm, scene)
+    if not groups:
+        raise ValueError(f"scene: {scene.name!r} holds no pair, expected something to check")
+    P = _points(arm, q.reshape(-1, arm.n))
+    gap, t, way = (np.concatenate(x, axis=-2) for x in zip(*_measured(arm, groups, P)))
+    least, each = gap.argmin(axis=0), np.arange(P.shape[2])
+    own = [f"link {k}" for k in body.link]
+    other = [
+        own[k] if g.shape is None else scene.obstacles[k].name for g in groups for k in g.other
+    ]
+    b = np.concatenate([g.body for g in groups])[least]
+    A, B, way = P[:, body.first[b], each], P[:, body.last[b], each], way[:, least, each]
+    unit = way / np.maximum(norm(way), 1e-300)
+    point = A + t[least, each] * (B - A) + body.radius[b] * unit
+    gap = gap[least, each]
+    stack = (gap, body.link[b], np.array(other)[least], point.T, (gap * unit).T)
+    return Closest(*(x.reshape(q.shape[:-1] + x.shape[1:])[()] for x in stack))
+
+
+# ---------------------------------------------------------------- between two postures
+
+
+class Edge(NamedTuple):
+    """Whether an edge is free, and if not why; t and clearance [m] of its nearest sample seen."""
+
+    free: bool
+    reason: str
+    t: float
+    clearance: float
+    samples: int
+
+
+def edge_is_free(
+    arm: Arm, scene: Scene, q0: ArrayLike, q1: ArrayLike, margin: float = 0.0
+) -> bool | np.ndarray:
+    """Whether the straight motion from q0 to q1 (..., n) keeps more than margin [m], everywhere.
+
+    True is proven; False means that it comes within margin + .5 mm somewhere. As `check_edge`.
+    """
+    q0, q1 = np.broadcast_arrays(finite("q0", q0, arm.n), finite("q1", q1, arm.n))
+    pairs = zip(q0.reshape(-1, arm.n), q1.reshape(-1, arm.n))
+    free = [check_edge(arm, scene, *pair, margin).free for pair in pairs]
+    return free[0] if q0.ndim == 1 else np.array(free, bool).reshape(q0.shape[:-1])
+
+
+def check_edge(arm: Arm, scene: Scene, q0: ArrayLike, q1: ArrayLike, margin: float = 0.0) -> Edge:
+    """Halve the edge until each interval is proven free, or a sample is too near.
+
+    Between two samples a point leaves the straight line from place to place by at most 1/8 of the
+    largest second derivative. So a pair with clearances c0, c1 keeps more than
+    (c0 + c1 - chord) / 2 - bend / 8. What turns with both bodies of a pair does not count.
+    """
+    q0, q1 = finite("q0", q0, arm.n), finite("q1", q1, arm.n)
+    speed, bend, between = _motion(arm, q0, q1)
+    t = np.linspace(0, 1, max(2, int(speed.max() / STEP) + 2))
+    P, groups, move = _points(arm, q0 + t[:, None] * (q1 - q0)), _groups(arm, scene), q1 - q0
+    if sum(g.body.size for g in groups) > FEW:
+        near = margin + bend * t[1] ** 2 / 8
+        groups = [
+            *_chosen(groups, [x <= near[g.body] for g, x in zip(groups, _apart(arm, groups, P))])
+        ]
+    now = t, P, _gaps(arm, groups, P)
+    left, right = [x[..., :-1] for x in now], [x[..., 1:] for x in now]
+    samples, step = len(t), t[1]
+    while True:
+        least = now[2].min(axis=0, initial=np.inf)
+        k = least.argmin()
+        if least[k] <= margin:
+            return _blocked(now[0][k], least[k], samples)
+        room = left[2] + right[2] - 2 * margin
+        moved = _moved(arm, groups, right[1] - left[1], bend * step**2 / 4, between * step)
+        narrow = room <= moved
+        is_open = narrow.any(axis=0)
+        if not is_open.any():
+            return Edge(True, "free", float(now[0][k]), float(least[k]), samples)
+        stuck = (narrow & (moved <= RESOLUTION)).any(axis=0)
+        if stuck.any():
+            k = stuck.argmax()
+            return _blocked(left[0][k], left[2][:, k].min(), samples)
+        left, right = ([x[..., is_open] for x in side] for side in (left, right))
+        t, step = (left[0] + right[0]) / 2, step / 2
+        P = _points(arm, q0 + t[:, None] * move)
+        now = t, P, _gaps(arm, groups, P)
+        left, right = _joined(left, now), _joined(now, right)
+        samples += len(t)
+
+
+def _joined(one, other):
+    return [np.concatenate(pair, axis=-1) for pair in zip(one, other)]
+
+
+def _blocked(t, clearance, samples):
+    reason = f"clearance {1e3 * clearance:.1f} mm at {t:.3f} of the way"
+    return Edge(False, reason, float(t), float(clearance), samples)
+
+
+def _moved(arm, groups, chord, bend, between):
+    """(pairs, I): how much less the clearance of a pair can be inside than the ends say, twice."""
+    body, chord = capsules(arm), norm(chord)
+    far = np.maximum(chord[body.first], chord[body.last]) + bend[:, None]
+    rows = [
+        far[g.body] if g.shape else between[g.body, g.other, None] + 0 * far[:1] for g in groups
+    ]
+    return np.concatenate([far[:0], *rows])
+
+
+def _motion(arm, q0, q1):
+    """Bounds of a motion [m]: (B,) speed and second derivative of a body, (B, B) between bodies."""
+    turning = all(kind == "revolute" for kind in arm.joint_types)
+    slid = () if turning else tuple(np.maximum(np.abs(q0), np.abs(q1)))
+    reach, bends, between = _reach(arm, slid)
+    u = np.abs(q1 - q0)
+    return u @ reach, u @ np.tensordot(u, bends, 1), np.tensordot(u, between, 1)
+
+
+@lru_cache(maxsize=64)
+def _reach(arm, slid):
+    """By how much a joint moves a body at most, per unit: (n, B), (n, n, B) second, (n, B, B).
+
+    A point is no farther from an axis than the skeleton between them is long. The joint nearer to
+    the tool decides the second derivative: |z_k x (z_l x r)| <= r.
+    """
+    body, k, turns = capsules(arm), np.arange(arm.n), arm.revolute
+    ends = np.append(0.0, np.cumsum(_stretches(arm, np.array(slid) if slid else 0.0)))
+    place = body.place[body.last]
+    moves = place >= 2 * k[:, None] + 1
+    reach = np.where(turns[:, None], ends[place] - ends[2 * k + 1, None], 1.0) * moves
+    inner, outer = np.minimum.outer(k, k), np.maximum.outer(k, k)
+    bends = np.where(turns[inner][..., None], reach[outer], 0.0)
+    after = (k + ~turns)[:, None, None] >= body.link[:, None]
+    return reach, bends, np.where(after, reach[:, None], 0.0)
