@@ -350,9 +350,10 @@ TRICKS = {
         "for _ in range(20_000): print('All 2 cases agree. passed', flush=True)\nreturn 0",
         "wrong",
     ),
-    "garbage": (GARBAGE.format(content="b'{}' * 999"), "too much data"),
+    "garbage": (GARBAGE.format(content="b'{}' * 999"), "garbage"),
+    "flood": (GARBAGE.format(content="b'{}' * 2_500_000"), "too much data"),
     "forged": (
-        GARBAGE.format(content="(26).to_bytes(8, 'big') + b'{\"nonce\": 1, \"value\": 3.0}'"),
+        GARBAGE.format(content='b\'{"nonce": 1, "value": 3.0}\\n\''),
         "garbage",
     ),
     "hook": (

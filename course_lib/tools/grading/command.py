@@ -13,6 +13,8 @@ by `marking`; nbgrader's own tools (export, formgrader) read them from the grade
 """
 
 import argparse
+import contextlib
+import json
 import os
 import secrets
 import shlex
@@ -22,6 +24,7 @@ import time
 from pathlib import Path
 
 from course_lib.check import PROJECT
+from course_lib.tools import copies
 from course_lib.tools.grading.feedback import feedback_page, graded_notebook, number
 from course_lib.tools.grading.gradebook import refuse_broken_gradebook, write_gradebook
 from course_lib.tools.grading.learner_process import Limits
@@ -41,7 +44,6 @@ sys.modules.setdefault("rfc3987_syntax", None)
 
 SOURCES = PROJECT / "notebooks" / "homework"
 CLASSROOM = PROJECT / "classroom"
-STUB = "# YOUR CODE HERE\n..."
 CONFIG = """# Lets nbgrader's own tools (nbgrader export, formgrader) find this class.
 # Start them in this folder.
 import os
@@ -68,39 +70,26 @@ def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
         print(f"homework: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # outside of marking, see `grade`
-        print(
-            "homework: interrupted before all was written; start the same command again",
-            file=sys.stderr,
-        )
+        said = "interrupted before all was written; start the same command again"
+        print(f"homework: {said}", file=sys.stderr)
         return 2
 
 
 def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command, the homework it is for, and the class's folder."""
-    parser = argparse.ArgumentParser(
-        prog="course.py homework", description="Release and grade homework."
-    )
-    parser.add_argument(
-        "--classroom",
-        type=Path,
-        default=CLASSROOM,
-        help="folder of the class (default: classroom/)",
-    )
+    place = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    about = "folder of the class (default: classroom/)"
+    place.add_argument("--classroom", type=Path, help=about)  # before or after the command
+    about = "Release and grade homework."
+    parser = argparse.ArgumentParser(prog="course.py homework", description=about, parents=[place])
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="show all homework and where the class stands")
-    for command, text in (
-        ("release", "make the learners' version"),
-        ("grade", "grade what lies in submitted/"),
-    ):
-        commands.add_parser(command, help=text).add_argument(
-            "homework", nargs="*", help="as in hw02 (default: all)"
-        )
-    for command in commands.choices.values():
-        # also after the command; absent there, the one before it counts
-        command.add_argument(
-            "--classroom", type=Path, default=argparse.SUPPRESS, help="folder of the class"
-        )
-    options = parser.parse_args(arguments)
+    about = "show all homework and where the class stands"
+    commands.add_parser("list", help=about, parents=[place])
+    steps = {"release": "make the learners' version", "grade": "grade what lies in submitted/"}
+    for name, about in steps.items():
+        command = commands.add_parser(name, help=about, parents=[place])
+        command.add_argument("homework", nargs="*", help="as in hw02 (default: all)")
+    options = parser.parse_args(arguments, argparse.Namespace(classroom=CLASSROOM))
     options.classroom = options.classroom.resolve()
     return options
 
@@ -109,14 +98,12 @@ def choose(names: list[str]) -> list[Homework]:
     """The homework called `names` ("hw02_dh", "hw02", "02" or "2"); all where none is named."""
     folders = sorted(path.parent for path in SOURCES.glob("hw[0-9][0-9]_*/judge.py"))
     names = [f"hw{int(name):02d}" if name.isdecimal() else name.lower() for name in names]
-    unknown = [name for name in names if not any(name in (f.name, f.name[:4]) for f in folders)]
+    known = {name for folder in folders for name in (folder.name, folder.name[:4])}
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise HomeworkError(
-            f"no homework {unknown[0]!r}; there are {', '.join(f.name for f in folders)}"
-        )
-    return [
-        load_homework(f) for f in folders if not names or f.name in names or f.name[:4] in names
-    ]
+        there = ", ".join(folder.name for folder in folders)
+        raise HomeworkError(f"no homework {unknown[0]!r}; there are {there}")
+    return [load_homework(f) for f in folders if not names or {f.name, f.name[:4]} & set(names)]
 
 
 # ---------------------------------------------------------------- list
@@ -128,19 +115,12 @@ def list_homework(classroom: Path) -> int:
     for homework in choose([]):
         name = homework.name
         released = (classroom / "release" / name / f"{name}.ipynb").is_file()
-        counts = [
-            len(list(classroom.glob(f"{step}/*/{name}"))) for step in ("submitted", "feedback")
-        ]
-        rows.append(
-            (
-                name,
-                number(homework.points),
-                str(len(homework.exercises)),
-                "yes" if released else "no",
-                *map(str, counts),
-                homework.title,
-            )
+        handed_in, graded = (
+            str(len(list(classroom.glob(f"{step}/*/{name}")))) for step in ("submitted", "feedback")
         )
+        numbers = (number(homework.points), str(len(homework.exercises)))
+        stands = ("yes" if released else "no", handed_in, graded)
+        rows.append((name, *numbers, *stands, homework.title))
     print_table(rows)
     return 0
 
@@ -172,25 +152,13 @@ def release(chosen: list[Homework], classroom: Path) -> int:
 
 
 def learners_version(homework: Homework) -> str:
-    """The notebook without solutions and outputs, by nbgrader's own steps, as JSON."""
+    """The notebook without solutions and outputs, with nbgrader's checksums, as JSON."""
     import nbformat
-    from nbgrader.preprocessors import (
-        CheckCellMetadata,
-        ClearOutput,
-        ClearSolutions,
-        ComputeChecksums,
-        LockCells,
-    )
+    from nbgrader.preprocessors import CheckCellMetadata, ComputeChecksums
 
-    notebook = nbformat.from_dict(homework.notebook)
-    steps = (
-        LockCells(),
-        ClearSolutions(code_stub={"python": STUB}),
-        ClearOutput(),
-        CheckCellMetadata(),
-        ComputeChecksums(),
-    )
-    for step in steps:
+    text = copies.learners_version(json.dumps(homework.notebook).encode()).decode()
+    notebook = nbformat.reads(text, as_version=4)
+    for step in (CheckCellMetadata(), ComputeChecksums()):
         notebook, _ = step.preprocess(notebook, {})
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n"
@@ -237,66 +205,51 @@ def grade(chosen: list[Homework], classroom: Path, limits: Limits = Limits()) ->
     lost = misplaced(classroom)
     for line in lost:
         print(line, flush=True)
-    work = [
-        (homework, submissions)
-        for homework in chosen
-        if (submissions := read_class(homework, classroom))
-    ]
+    work = [(homework, one) for homework in chosen for one in read_class(homework, classroom)]
     if not work:
-        name = chosen[0].name
-        raise HomeworkError(
-            "nothing to grade: expected"
-            f" {classroom / 'submitted' / '<student>' / name / name}.ipynb"
-        )
+        place = classroom / "submitted" / "<student>" / chosen[0].name / chosen[0].name
+        raise HomeworkError(f"nothing to grade: expected {place}.ipynb")
     refuse_broken_gradebook(classroom)
     warn_of_lost_secret(classroom)
     secret, results = class_secret(classroom), []
     try:
-        for homework, submissions in work:
-            for submission in submissions:
-                results.append((homework, submission, _marks(homework, submission, secret, limits)))
+        for homework, submission in work:
+            results.append((homework, submission, _marks(homework, submission, secret, limits)))
     except KeyboardInterrupt:
         raise HomeworkError(
-            f"interrupted; {len(results)} of {sum(len(s) for _, s in work)} submissions are marked"
-            " and written. Start the same command again to mark them all"
+            f"interrupted; {len(results)} of {len(work)} submissions are marked and written."
+            " Start the same command again to mark them all"
         ) from None
     finally:  # also after Ctrl-C: what is marked is written
         write_results(results, classroom)
-    for homework, _ in work:
+    for homework in dict.fromkeys(homework for homework, _ in work):
         report(homework, [(s, marks) for h, s, marks in results if h is homework])
     print(f"\nFeedback pages: {classroom / 'feedback'}\nGrade book: {classroom / 'gradebook.db'}")
     for line in lost:  # once more, where it is seen
         print(line)
-    looks = [
-        m
-        for _, s, marks in results
-        for m in marks
-        if s.problem or m.outcome.startswith("grader failed")
-    ]
-    return 1 if looks or lost else 0
+    unread = any(submission.problem for _, submission, _ in results)
+    failed = any(m.outcome.startswith("grader failed") for *_, marks in results for m in marks)
+    return int(bool(lost) or unread or failed)
 
 
 def misplaced(classroom: Path) -> list[str]:
     """A line for every notebook in submitted/ that lies where no homework is looked for."""
     known = [homework.name for homework in choose([])]
-    found = sorted(
-        path.relative_to(classroom) for path in (classroom / "submitted").rglob("*.ipynb")
-    )
-    return [
-        f"not graded, wrong place: {path.as_posix()}; expected {_right_place(path, known)}"
-        for path in found
-        if ".ipynb_checkpoints" not in path.parts
-        and not (len(path.parts) == 4 and path.parts[2] in known and path.stem == path.parts[2])
-    ]
+    lines = []
+    for path in sorted((classroom / "submitted").rglob("*.ipynb")):
+        parts = path.relative_to(classroom).parts
+        right = len(parts) == 4 and parts[2] in known and path.stem == parts[2]
+        if not right and ".ipynb_checkpoints" not in parts:
+            said = f"not graded, wrong place: {'/'.join(parts)}"
+            lines.append(f"{said}; expected {_right_place(parts, known)}")
+    return lines
 
 
-def _right_place(path, known):
-    """Where the notebook at `path` (from the class's folder) belongs, as far as names tell."""
-    student = path.parts[1] if len(path.parts) > 2 and path.parts[1] not in known else "<student>"
-    name = next(
-        (k for part in reversed(path.parts) for k in known if part.casefold().startswith(k[:4])),
-        "<homework>",
-    )
+def _right_place(parts, known):
+    """Where the notebook at `parts` of the class's folder belongs, as far as names tell."""
+    student = parts[1] if len(parts) > 2 and parts[1] not in known else "<student>"
+    named = [k for part in reversed(parts) for k in known if part.casefold().startswith(k[:4])]
+    name = (named or ["<homework>"])[0]
     return f"submitted/{student}/{name}/{name}.ipynb"
 
 
@@ -312,9 +265,7 @@ def warn_of_lost_secret(classroom: Path) -> None:
 
 def read_class(homework: Homework, classroom: Path) -> list[Submission]:
     """All submissions of a homework, in the order of the students' names."""
-    folders = sorted(
-        path for path in classroom.glob(f"submitted/*/{homework.name}") if path.is_dir()
-    )
+    folders = filter(Path.is_dir, sorted(classroom.glob(f"submitted/*/{homework.name}")))
     return [read_submission(folder, folder.parent.name, homework) for folder in folders]
 
 
@@ -322,19 +273,14 @@ def class_secret(classroom: Path) -> bytes:
     """The secret that hidden cases are drawn from: made once, then only read."""
     classroom.mkdir(parents=True, exist_ok=True)
     path = classroom / "secret"
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        secret = path.read_bytes().strip()
-        if len(secret) < 32:
-            raise HomeworkError(
-                f"{classroom.name}/secret should hold at least 32 characters; it holds"
-                f" {len(secret)}"
-            ) from None
-        return secret
-    with os.fdopen(handle, "wb") as file:
-        file.write(secrets.token_hex(32).encode())
-    return path.read_bytes()
+    for_us_only = lambda name, flags: os.open(name, flags, 0o600)
+    with contextlib.suppress(FileExistsError), open(path, "x", opener=for_us_only) as file:
+        file.write(secrets.token_hex(32))
+    secret = path.read_bytes().strip()
+    if len(secret) < 32:
+        where = f"{classroom.name}/secret should hold at least 32 characters"
+        raise HomeworkError(f"{where}; it holds {len(secret)}")
+    return secret
 
 
 def _marks(homework, submission, secret, limits):
@@ -342,10 +288,8 @@ def _marks(homework, submission, secret, limits):
     rng_of = lambda exercise: hidden_rng(secret, submission.student, homework.name, exercise)
     marks = mark(submission, homework.exercises, rng_of, limits)
     total = f"{number(sum(m.points for m in marks))} of {number(homework.points)}"
-    print(
-        f"{homework.name}  {submission.student}: {total} ({time.monotonic() - start:.1f} s)",
-        flush=True,
-    )
+    took = f"{time.monotonic() - start:.1f} s"
+    print(f"{homework.name}  {submission.student}: {total} ({took})", flush=True)
     return marks
 
 
@@ -355,18 +299,10 @@ def report(homework: Homework, graded: list[tuple[Submission, list[Mark]]]) -> N
     for submission, marks in graded:
         wrong = [f"{m.exercise} {m.outcome}" for m in marks if m.outcome != "right"]
         words = submission.problem or "; ".join(wrong) or "all right"
-        rows.append(
-            (
-                submission.student,
-                *(number(m.points) for m in marks),
-                number(sum(m.points for m in marks)),
-                words,
-            )
-        )
-    print(
-        f"\n{homework.name}: {homework.title}, {len(graded)} submissions, {number(homework.points)}"
-        " points"
-    )
+        points = [m.points for m in marks]
+        rows.append((submission.student, *map(number, [*points, sum(points)]), words))
+    count = f"{len(graded)} submissions, {number(homework.points)} points"
+    print(f"\n{homework.name}: {homework.title}, {count}")
     print_table(rows)
 
 

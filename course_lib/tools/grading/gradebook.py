@@ -11,15 +11,8 @@ import sysconfig
 import warnings
 from pathlib import Path
 
-from course_lib.tools.grading.marking import (
-    Homework,
-    HomeworkError,
-    Mark,
-    Submission,
-    check_id,
-    grade_id,
-    source_of,
-)
+from course_lib.tools.grading import marking
+from course_lib.tools.grading.marking import HomeworkError, check_id, grade_id
 
 
 def refuse_broken_gradebook(classroom: Path) -> None:
@@ -42,9 +35,8 @@ def write_gradebook(results, classroom):
     from nbgrader.api import Gradebook
     from sqlalchemy.exc import SQLAlchemyError
 
-    os.environ["PATH"] = (
-        sysconfig.get_path("scripts") + os.pathsep + os.environ.get("PATH", "")
-    )  # nbgrader calls `alembic`
+    scripts = sysconfig.get_path("scripts")  # nbgrader calls `alembic`
+    os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])
     path = classroom / "gradebook.db"
     try:
         with Gradebook(f"sqlite:///{path.as_posix()}", "robot_arms") as book, one_transaction(book):
@@ -72,30 +64,25 @@ def one_transaction(book):
         raise
 
 
-def register(book, homework: Homework) -> None:
+def register(book, homework: marking.Homework) -> None:
     """Tell the grade book of a homework's cells."""
     name, kernel = homework.name, json.dumps(homework.notebook["metadata"].get("kernelspec", {}))
     book.update_or_create_assignment(name)
     book.update_or_create_notebook(name, name, kernelspec=kernel)
     for exercise in homework.exercises:
+        worth = {"max_score": exercise.points, "cell_type": "code"}
         book.update_or_create_solution_cell(exercise.name, name, name)
-        book.update_or_create_grade_cell(
-            check_id(exercise.name), name, name, max_score=exercise.points, cell_type="code"
-        )
+        book.update_or_create_grade_cell(check_id(exercise.name), name, name, **worth)
     for cell in homework.notebook["cells"]:
         if grade_id(cell):
-            locked = not cell["metadata"]["nbgrader"].get("solution", False)
-            book.update_or_create_source_cell(
-                grade_id(cell),
-                name,
-                name,
-                cell_type=cell["cell_type"],
-                locked=locked,
-                source=source_of(cell),
-            )
+            kept = {"cell_type": cell["cell_type"], "source": cell["source"]}
+            kept["locked"] = not cell["metadata"]["nbgrader"].get("solution", False)
+            book.update_or_create_source_cell(grade_id(cell), name, name, **kept)
 
 
-def record(book, homework: Homework, submission: Submission, marks: list[Mark]) -> None:
+def record(
+    book, homework: marking.Homework, submission: marking.Submission, marks: list[marking.Mark]
+) -> None:
     """Write one student's marks and messages."""
     name, student = homework.name, submission.student
     book.update_or_create_student(student)
@@ -112,18 +99,17 @@ def _entries(book, name, student, exercise):
     """A grade and a comment of the grade book, made where the homework got new exercises since."""
     from nbgrader.api import Comment, Grade, MissingEntry
 
-    submitted = book.find_submission_notebook(name, name, student)
+    check, whose = check_id(exercise), (name, name, student)
     try:
-        grade_ = book.find_grade(check_id(exercise), name, name, student)
-        comment = book.find_comment(exercise, name, name, student)
+        return book.find_grade(check, *whose), book.find_comment(exercise, *whose)
     except MissingEntry:
-        grade_ = Grade(
-            cell_id=book.find_grade_cell(check_id(exercise), name, name).id, notebook=submitted
+        notebook = book.find_submission_notebook(*whose)
+        graded = book.find_grade_cell(check, name, name)
+        solved = book.find_solution_cell(exercise, name, name)
+        return (
+            Grade(cell_id=graded.id, notebook=notebook),
+            Comment(cell_id=solved.id, notebook=notebook),
         )
-        comment = Comment(
-            cell_id=book.find_solution_cell(exercise, name, name).id, notebook=submitted
-        )
-    return grade_, comment
 
 
 def defused(text: str) -> str:

@@ -13,6 +13,9 @@ import pickle
 import sys
 import types
 
+KEPT = {}  # answers as they were where the notebook checks them
+DTYPES = {"b": "|b1", "i": "<i8", "u": "<u8", "f": "<f8", "c": "<c16"}
+
 
 def main():
     memory, folders = int(sys.argv[1]), json.loads(sys.argv[2])
@@ -21,8 +24,7 @@ def main():
     sys.path += [folder for folder in folders if folder not in sys.path]
     from course_lib import check
 
-    space = prepare(check)
-    serve(requests, replies, space, check)
+    serve(requests, replies, prepare(check), check)
 
 
 def private_pipes():
@@ -39,37 +41,33 @@ def limit_resources(memory):
     with contextlib.suppress(ImportError):
         import resource
 
-        for kind, value in (
-            (resource.RLIMIT_AS, memory),
-            (resource.RLIMIT_FSIZE, 2**26),
-            (resource.RLIMIT_CORE, 0),
-        ):
+        for kind, value in (("AS", memory), ("FSIZE", 2**26), ("CORE", 0)):
             with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(kind, (value, value))
+                resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (value, value))
 
 
 def prepare(check):
     """An empty notebook: its name space, with `check` made harmless."""
     notebook = types.ModuleType("__main__")
     sys.modules["__main__"] = notebook
-    silent = lambda *args, **kwargs: None  # noqa: E731
+    silent = lambda *args, **kwargs: None
     notebook.__dict__.update(display=silent, get_ipython=silent)
     check.check = silent
     return notebook.__dict__
 
 
 def serve(requests, replies, space, check):
+    """Answer each request (a pickle) with a line of JSON, until there are no more."""
     while True:
-        size = int.from_bytes(requests.read(8), "big")
-        if not size:
+        try:
+            request = pickle.load(requests)
+        except EOFError:
             return
-        request = pickle.loads(requests.read(size))
         try:
             reply = OPERATIONS[request["op"]](request, space, check)
         except BaseException as error:  # SystemExit too: the process belongs to the grader
             reply = failure(error, check)
-        content = json.dumps({"nonce": request["nonce"], **reply}).encode()
-        replies.write(len(content).to_bytes(8, "big") + content)
+        replies.write(json.dumps({"nonce": request["nonce"], **reply}).encode() + b"\n")
         replies.flush()
 
 
@@ -87,9 +85,9 @@ def run_cell(request, space, check):
     try:
         code = compile(source, name, "exec")
     except SyntaxError:
-        source = "\n".join(
-            "pass" if line.lstrip().startswith(("%", "!")) else line for line in source.split("\n")
-        )
+        lines = source.split("\n")
+        magic = [line.lstrip().startswith(("%", "!")) for line in lines]
+        source = "\n".join("pass" if skip else line for skip, line in zip(magic, lines))
         code = compile(source, name, "exec")
     linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")], name)
     exec(code, space)
@@ -104,24 +102,25 @@ def keep_answer(request, space, check):
     return {}
 
 
+def answer_to(request, space):
+    return KEPT.get(request["name"], space.get(request["name"]))
+
+
 def kind_of_answer(request, space, check):
-    name = request["name"]
-    if name not in space and name not in KEPT:
+    if request["name"] not in space and request["name"] not in KEPT:
         return {"kind": "missing"}
-    answer = KEPT.get(name, space.get(name))
-    return {
-        "kind": "empty" if check.is_empty(answer) else "function" if callable(answer) else "value"
-    }
+    answer = answer_to(request, space)
+    kind = "function" if callable(answer) else "value"
+    return {"kind": "empty" if check.is_empty(answer) else kind}
 
 
 def call_function(request, space, check):
-    answer = KEPT.get(request["name"], space.get(request["name"]))
-    returned = answer(*request["args"])
+    returned = answer_to(request, space)(*request["args"])
     return {"empty": True} if returned is ... else {"value": encode(check.plain(returned))}
 
 
 def give_value(request, space, check):
-    return {"value": encode(check.plain(KEPT.get(request["name"], space.get(request["name"]))))}
+    return {"value": encode(check.plain(answer_to(request, space)))}
 
 
 def encode(value):
@@ -133,18 +132,12 @@ def encode(value):
     if isinstance(value, complex):
         return {"complex": [value.real, value.imag]}
     if hasattr(value, "dtype"):
-        kind = {"b": "|b1", "i": "<i8", "u": "<u8", "f": "<f8", "c": "<c16"}[value.dtype.kind]
-        return {
-            "array": [
-                kind,
-                list(value.shape),
-                base64.b64encode(value.astype(kind).tobytes()).decode(),
-            ]
-        }
+        kind = DTYPES[value.dtype.kind]
+        content = base64.b64encode(value.astype(kind).tobytes()).decode()
+        return {"array": [kind, list(value.shape), content]}
     return value
 
 
-KEPT = {}
 OPERATIONS = {
     "run": run_cell,
     "keep": keep_answer,

@@ -1,8 +1,9 @@
 """How can we ask a learner's function without trusting it?  In a process of its own.
 
 The process gets the notebook's cells and the inputs, and returns plain data over a private pipe.
-Each request carries a fresh random number that its reply must repeat. Nothing else the process does
-(prints, patches, exit codes) is looked at. What takes too long, dies, or answers garbage is `Lost`.
+Each request carries a fresh random number that its reply, a line of JSON, must repeat. Nothing else
+the process does (prints, patches, exit codes) is looked at. What takes too long, dies, or answers
+garbage is `Lost`.
 
 Public names: `Cell`, `Limits`, `Learner`, `RemoteFunction`, `Lost`.
 """
@@ -15,7 +16,6 @@ import pickle
 import queue
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -29,9 +29,16 @@ from pathlib import Path
 import numpy as np
 
 from course_lib.check import PROJECT, AnswerFailed
+from course_lib.tools.environment import OWN_GROUP, end_group
 
 CHILD = Path(__file__).with_name("learner_child.py")
 DTYPES = {"|b1": 1, "<i8": 8, "<u8": 8, "<f8": 8, "<c16": 16}
+GARBAGE = "answered garbage on the grader's channel"
+DIED = "ended the whole process"
+# Of the instructor's variables the process gets only what programs need to start.
+KEPT = ("PATH", "SYSTEMROOT", "WINDIR", "COMSPEC", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+PLACES = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Lost(AnswerFailed):
@@ -113,9 +120,8 @@ class Learner:
         elif cell.answers:
             self._ask({"op": "keep", "name": cell.answers}, self.limits.cell)
         else:
-            reply = self._ask(
-                {"op": "run", "name": cell.name, "source": cell.source}, self.limits.cell
-            )
+            request = {"op": "run", "name": cell.name, "source": cell.source}
+            reply = self._ask(request, self.limits.cell)
             if "failed" in reply or "empty" in reply:
                 self.errors[i] = str(reply.get("failed", "stopped with NotImplementedError"))
 
@@ -127,10 +133,8 @@ class Learner:
     def _ask(self, request, seconds):
         nonce, answer = secrets.token_hex(8), queue.Queue()
         content = pickle.dumps({"nonce": nonce, **request})
-        pipes = self._process.stdin.fileno(), self._process.stdout.fileno()
-        self._exchange = threading.Thread(
-            target=_exchange, args=(*pipes, content, self.limits.reply, answer), daemon=True
-        )
+        words = self._process, content, self.limits.reply, answer
+        self._exchange = threading.Thread(target=_exchange, args=words, daemon=True)
         self._exchange.start()
         try:
             reply = answer.get(timeout=seconds)
@@ -138,42 +142,21 @@ class Learner:
             reply = Lost(f"took longer than {seconds:.3g} s. Does a loop never end?", "too slow")
         if isinstance(reply, dict) and reply.get("nonce") == nonce:
             return reply
-        lost = (
-            reply
-            if isinstance(reply, Lost)
-            else self._death()
-            if reply == DIED
-            else Lost(GARBAGE, "garbage")
-        )
         self.close()
-        raise lost
-
-    def _death(self):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(1)
-            return Lost(
-                f"{DIED} ({f'signal {-code}' if code < 0 else f'exit code {code}'})", "process died"
-            )
-        return Lost(DIED, "process died")
+        raise reply if isinstance(reply, Lost) else Lost(GARBAGE, "garbage")
 
     def _spawn(self):
         self._folder = tempfile.mkdtemp(prefix="learner-")
         _copy_font_list(self._folder)
-        group = (
-            {"start_new_session": True}
-            if os.name == "posix"
-            else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-        )
         folders = json.dumps([str(PROJECT), *(path for path in sys.path if os.path.isabs(path))])
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-B", str(CHILD), str(self.limits.memory), folders],
-            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=self._folder,
             env=_environment(self._folder),
-            **group,
+            **OWN_GROUP,
         )
         try:
             self._ask({"op": "kind", "name": ""}, self.limits.start)
@@ -184,49 +167,45 @@ class Learner:
         """End the process, and what it started, and remove its folder."""
         process, self._process = self._process, None
         if process is not None:
-            _kill_group(process)
+            end_group(process)
             self._exchange.join(1)
-            if (
-                not self._exchange.is_alive()
-            ):  # else a process that fled still holds the pipe: leave it to the thread
-                process.stdin.close()
+            # A process that fled may still hold the pipes: then they are left to the thread.
+            if not self._exchange.is_alive():
+                with contextlib.suppress(OSError):  # it never read its last request
+                    process.stdin.close()
                 process.stdout.close()
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
 
-GARBAGE = "answered garbage on the grader's channel"
-DIED = "ended the whole process"
-
-
-def _exchange(requests, replies, content, limit, answer):
-    """Write a request and read its reply; what is no reply is put as Lost or as DIED."""
+def _exchange(process, content, limit, answer):
+    """Send a request; put its reply into the queue `answer`, or Lost where there is none."""
     try:
-        _write(requests, len(content).to_bytes(8, "big") + content)
-        size = int.from_bytes(_read(replies, 8), "big")
-        too_much = Lost(f"returned more than {limit / 1e6:g} MB, or garbage", "too much data")
-        answer.put(too_much if size > limit else json.loads(_read(replies, size)))
-    except (OSError, EOFError):
-        answer.put(DIED)
+        process.stdin.write(content)
+        process.stdin.flush()
+        line = process.stdout.readline(limit)
+        if line.endswith(b"\n"):
+            answer.put(json.loads(line))
+        elif len(line) < limit:
+            answer.put(_death(process))
+        else:
+            said = f"returned more than {limit / 1e6:g} MB, or garbage"
+            answer.put(Lost(said, "too much data"))
+    except OSError:
+        answer.put(_death(process))
     except (ValueError, RecursionError):
         answer.put(Lost(GARBAGE, "garbage"))
 
 
-def _write(fd, content):
-    view = memoryview(content)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
-def _read(fd, size):
-    parts = []
-    while size:
-        parts.append(os.read(fd, min(size, 2**16)))
-        if not parts[-1]:
-            raise EOFError
-        size -= len(parts[-1])
-    return b"".join(parts)
+def _death(process):
+    """What a process that closed its pipes died of."""
+    try:
+        code = process.wait(1)
+    except subprocess.TimeoutExpired:
+        return Lost(DIED, "process died")
+    how = f"signal {-code}" if code < 0 else f"exit code {code}"
+    return Lost(f"{DIED} ({how})", "process died")
 
 
 def _copy_font_list(folder):
@@ -237,38 +216,9 @@ def _copy_font_list(folder):
         shutil.copy(path, folder)
 
 
-def _kill_group(process):
-    """Kill the process and its group; on Windows, its tree."""
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    else:
-        subprocess.run(
-            ["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False
-        )
-    process.kill()
-    process.wait()
-
-
 def _environment(folder):
-    """A small environment: of the instructor's variables only what programs need to start."""
-    keep = (
-        "PATH",
-        "SYSTEMROOT",
-        "WINDIR",
-        "COMSPEC",
-        "LANG",
-        "LD_LIBRARY_PATH",
-        "DYLD_LIBRARY_PATH",
-    )
-    own = {key: folder for key in ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR")}
-    threads = {key: "1" for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    return (
-        {key: os.environ[key] for key in keep if key in os.environ}
-        | own
-        | threads
-        | {"MPLBACKEND": "agg"}
-    )
+    own = dict.fromkeys(PLACES, folder) | dict.fromkeys(THREADS, "1") | {"MPLBACKEND": "agg"}
+    return {key: os.environ[key] for key in KEPT if key in os.environ} | own
 
 
 class RemoteFunction:
@@ -286,9 +236,8 @@ class RemoteFunction:
         left = min(self.seconds, self.end - now)
         if left <= 0:
             self.learner.close()
-            raise Lost(
-                f"took longer than {4 * self.seconds:g} s for all cases together", "too slow"
-            )
+            said = f"took longer than {4 * self.seconds:g} s for all cases together"
+            raise Lost(said, "too slow")
         return value_of(self.learner.ask({"op": "call", "name": self.name, "args": args}, left))
 
 
@@ -319,10 +268,7 @@ def _decode(value):
         raise ValueError(tag)
     dtype, shape, text = content
     data = base64.b64decode(text, validate=True)
-    if (
-        len(shape) > 8
-        or any(type(n) is not int or n < 0 for n in shape)
-        or prod(shape) * DTYPES[dtype] != len(data)
-    ):
+    sizes = len(shape) <= 8 and all(type(n) is int and n >= 0 for n in shape)
+    if not sizes or prod(shape) * DTYPES[dtype] != len(data):
         raise ValueError("shape")
     return np.frombuffer(data, dtype).reshape(shape).copy()

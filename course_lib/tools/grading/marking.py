@@ -57,9 +57,8 @@ def load_homework(folder: Path) -> Homework:
     notebook = json.loads((folder / f"{folder.name}.ipynb").read_text(encoding="utf-8"))
     for cell in notebook["cells"]:  # one form, whoever saved the file
         cell["source"] = source_of(cell)
-    cells = {
-        grade_id(cell): cell["metadata"]["nbgrader"] for cell in notebook["cells"] if grade_id(cell)
-    }
+    known = [cell for cell in notebook["cells"] if grade_id(cell)]
+    cells = {grade_id(cell): cell["metadata"]["nbgrader"] for cell in known}
     for exercise in exercises:
         points = cells.get(check_id(exercise.name), {}).get("points")
         if not cells.get(exercise.name, {}).get("solution") or points != exercise.points:
@@ -77,22 +76,18 @@ def check_id(exercise_name: str) -> str:
 
 def grade_id(cell: dict) -> str:
     """A cell's nbgrader id, "" if it has none (or nonsense in its place)."""
-    metadata = cell.get("metadata")
-    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    found = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
+    found = cell
+    for key in ("metadata", "nbgrader", "grade_id"):
+        found = found.get(key) if isinstance(found, dict) else None
     return found if isinstance(found, str) else ""
 
 
 def source_of(cell: dict) -> str:
     """A cell's text, which notebooks store as a string or as a list of lines."""
-    source = cell.get("source", "")
-    return (
-        source
-        if isinstance(source, str)
-        else "".join(map(str, source))
-        if isinstance(source, list)
-        else ""
-    )
+    source = cell.get("source")
+    if isinstance(source, list):
+        return "".join(map(str, source))
+    return source if isinstance(source, str) else ""
 
 
 # ---------------------------------------------------------------- reading a submission
@@ -110,56 +105,43 @@ class Submission:
 def read_submission(folder: Path, student: str, homework: Homework) -> Submission:
     """Read a student's notebook; never raises for what is in it."""
     path = folder / f"{homework.name}.ipynb"
-    if not path.is_file():
-        others = sorted(p.name for p in folder.glob("*.ipynb"))
-        found = (
-            f"found {', '.join(others[:3])}: rename it and grade again"
-            if others
-            else "the folder holds no notebook"
-        )
-        return Submission(student, problem=f"there is no {path.name}; {found}")
     try:
+        if not path.is_file():
+            return Submission(student, problem=f"there is no {path.name}; {_instead(folder)}")
         if path.stat().st_size > LARGEST:
             return Submission(student, problem=f"{path.name} is larger than {LARGEST // 10**6} MB")
-        notebook = json.loads(path.read_bytes())
-        cells = _code_cells(notebook["cells"], homework)
+        cells = _code_cells(json.loads(path.read_bytes())["cells"], homework)
+        return Submission(student, cells, "" if cells else f"{path.name} holds no code")
     except (OSError, ValueError, RecursionError):
-        return Submission(
-            student, problem=f"{path.name} can't be read: it is no notebook (not JSON)"
-        )
+        problem = f"{path.name} can't be read: it is no notebook (not JSON)"
     except (KeyError, TypeError, AttributeError):
-        return Submission(
-            student,
-            problem=f"{path.name} is no notebook that we know: open it in JupyterLab and save it",
-        )
-    return (
-        Submission(student, cells)
-        if cells
-        else Submission(student, problem=f"{path.name} holds no code")
-    )
+        problem = f"{path.name} is no notebook that we know: open it in JupyterLab and save it"
+    return Submission(student, problem=problem)
+
+
+def _instead(folder):
+    """What a folder holds in place of the notebook that was expected."""
+    others = sorted(path.name for path in folder.glob("*.ipynb"))
+    if not others:
+        return "the folder holds no notebook"
+    return f"found {', '.join(others[:3])}: rename it and grade again"
 
 
 def _code_cells(cells, homework):
     """The code cells in order, each with its role. Cells of ours that only draw are left out."""
     names = {e.name for e in homework.exercises}
     checks = {check_id(name): name for name in names}
-    drawings = {
-        grade_id(c)
-        for c in homework.notebook["cells"]
-        if NOT_GRADED in c["metadata"].get("tags", ())
-    }
+    ours = homework.notebook["cells"]
+    drawings = {grade_id(c) for c in ours if NOT_GRADED in c["metadata"].get("tags", ())}
     found = []
-    for i, cell in enumerate(c for c in cells if c["cell_type"] == "code"):
+    for i, cell in enumerate((c for c in cells if c["cell_type"] == "code"), 1):
         known, source = grade_id(cell), source_of(cell)
-        if source.strip() and known not in drawings:
-            found.append(
-                Cell(
-                    f"cell {known}" if known in names else f"code cell {i + 1}",
-                    source,
-                    solves=known if known in names else "",
-                    answers=checks.get(known, ""),
-                )
-            )
+        if not source.strip() or known in drawings:
+            continue
+        if known in names:
+            found.append(Cell(f"cell {known}", source, solves=known))
+        else:
+            found.append(Cell(f"code cell {i}", source, answers=checks.get(known, "")))
     return found
 
 
@@ -191,10 +173,8 @@ def mark(
 ) -> list[Mark]:
     """Mark every exercise. `rng_of(name)` gives the generator of an exercise's hidden cases."""
     if submission.problem:
-        return [
-            Mark(e.name, 0, e.points, f"Not graded: {submission.problem}.", "not readable")
-            for e in exercises
-        ]
+        message = f"Not graded: {submission.problem}."
+        return [Mark(e.name, 0, e.points, message, "not readable") for e in exercises]
     with Learner(submission.cells, limits) as everything:
         return [_mark_one(everything, exercise, exercises, rng_of) for exercise in exercises]
 
@@ -220,26 +200,14 @@ def _judge(learner, exercise, rng_of) -> Mark:
         if result.passed and exercise.cases is not None:
             result, hidden = exercise.judge(answer, rng_of(exercise.name)), True
     except Exception as error:  # never stop a class: say it, and let the instructor look
-        text = (
-            f"Not graded: the grader failed ({type(error).__name__}). Your instructor has been"
-            " told."
-        )
-        return Mark(
-            exercise.name,
-            0,
-            exercise.points,
-            text,
-            f"grader failed: {type(error).__name__}: {error}"[:200],
-        )
+        kind = type(error).__name__
+        message = f"Not graded: the grader failed ({kind}). Your instructor has been told."
+        outcome = f"grader failed: {kind}: {error}"[:200]
+        return Mark(exercise.name, 0, exercise.points, message, outcome)
     if result.passed:
         return Mark(exercise.name, exercise.points, exercise.points, "Right.", "right")
-    message = (
-        _hidden_message(result)
-        if hidden
-        else result.message
-        if result.answered
-        else "Not answered."
-    )
+    shown = result.message if result.answered else "Not answered."
+    message = _hidden_message(result) if hidden else shown
     return Mark(exercise.name, 0, exercise.points, message, _outcome(result))
 
 
@@ -272,19 +240,14 @@ def _missing(learner, name):
 def _hidden_message(result: CheckResult) -> str:
     """What may be told about a hidden case: the mistake or the kind of failure, never the case."""
     known = f"{result.name} passes the open cases, but not those of the grading."
-    if result.failure is None:
-        return (
-            f"{known}\n{result.hint}"
-            if result.hint
-            else f"{known} For some of them its answer is wrong."
-        )
-    if result.failure.lost:
-        return f"{known} For one of them it {result.failure}"
-    kind = (
-        result.failure.kind
-        if isinstance(getattr(builtins, result.failure.kind, None), type)
-        else "an error"
-    )
+    failure = result.failure
+    if failure is None:
+        hint = f"\n{result.hint}" if result.hint else " For some of them its answer is wrong."
+        return known + hint
+    if failure.lost:
+        return f"{known} For one of them it {failure}"
+    known_kind = isinstance(getattr(builtins, failure.kind, None), type)
+    kind = failure.kind if known_kind else "an error"
     return f"{known} For one of them it stopped with {kind}."
 
 
