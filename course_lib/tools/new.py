@@ -57,9 +57,9 @@ def make(names: Names, root: Path = ROOT) -> list[Path]:
     notebooks = root / "notebooks"
     folder = notebooks / "homework" / names.homework
     texts = {
-        notebooks / f"{names.lesson}.ipynb": notebook("lesson.txt", names),
+        notebooks / f"{names.lesson}.ipynb": notebook(stub("lesson.txt", names)),
         notebooks / "checks" / f"{names.lesson}.py": stub("checks.txt", names),
-        folder / f"{names.homework}.ipynb": notebook("homework.txt", names),
+        folder / f"{names.homework}.ipynb": notebook(stub("homework.txt", names)),
         folder / "judge.py": stub("judge.txt", names),
         root / "tests" / "lessons" / f"test_lesson{names.number}.py": stub("test.txt", names),
     }
@@ -82,10 +82,10 @@ def stub(name: str, names: Names) -> str:
     return (STUBS / name).read_text(encoding="utf-8").replace("{n}", names.number)
 
 
-def notebook(name: str, names: Names) -> str:
+def notebook(text: str) -> str:
     """Return a notebook as it is stored, from a text of cells: `=== code {metadata}`, source."""
     cells = []
-    for kind, metadata, source in CELL.findall(stub(name, names)):
+    for kind, metadata, source in CELL.findall(text):
         make_cell = new_code_cell if kind == "code" else new_markdown_cell
         cells.append(make_cell(source.strip("\n"), metadata=json.loads(metadata or "{}")))
     return refresh.dumps(refresh.normalise(new_notebook(cells=cells)))

@@ -10,7 +10,8 @@ table       a row's numbers, and all of them as text
 kinematics, ik, trajectory, urdf, explorers, imports, lesson, grading: one file a topic
 __main__    the command line
 
-To add a row, write a function that takes a `Size` and yields `Row`s, and put it into GROUPS.
+To add a row, write a function that takes a `Size` and yields `Row`s, made by `core.race`, and put
+it into GROUPS.
 """
 
 from course_lib.tools.bench.explorers import bench_key, bench_redraw

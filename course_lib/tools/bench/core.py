@@ -1,7 +1,6 @@
 """What is measured: rows of times, taken in turn.
 
-Public names: `Size`, `Row`, `interleaved`, `repeated`, `seconds_of`, `scaled`, `guarded`,
-`lessons`.
+Public names: `Size`, `Row`, `race`, `interleaved`, `repeated`, `seconds_of`, `guarded`, `lessons`.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[3]
+UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6}  # so many in a second
 
 
 def modules_of_the_library() -> tuple[str, ...]:
@@ -53,14 +53,29 @@ class Row:
     note: str = ""
 
 
-def interleaved(
-    contenders: dict[str, Callable[[], object]], repeats: int
-) -> dict[str, list[float]]:
-    """Seconds of each contender, `repeats` times in turn, after one turn that is not counted."""
-    turns = [
-        {name: seconds_of(call) for name, call in contenders.items()} for _ in range(repeats + 1)
-    ]
-    return {name: [turn[name] for turn in turns[1:]] for name in contenders}
+def race(
+    name: str,
+    unit: str,
+    contenders: dict[str, Callable[[], object]],
+    repeats: int,
+    *,
+    calls: int = 1,
+    answers: dict[str, int] | None = None,
+    at_most: float | None = None,
+    of_peer: dict[str, float] | None = None,
+) -> Row:
+    """The row of contenders that take turns, "ours" and its peers: the time of one answer.
+
+    calls: how many of each make a turn; answers: how many one call gives, 1 for who is not named.
+    A promise whose peer is not there is left out: Pinocchio has no Windows wheel.
+    """
+    turns = interleaved({who: repeated(call, calls) for who, call in contenders.items()}, repeats)
+    times = {}
+    for who, seconds in turns.items():
+        each = UNITS[unit] / (calls * (answers or {}).get(who, 1))
+        times[who] = [each * t for t in seconds]
+    promised = {peer: ratio for peer, ratio in (of_peer or {}).items() if peer in times}
+    return Row(name, unit, times.pop("ours"), times, at_most=at_most, of_peer=promised)
 
 
 def seconds_of(call: Callable[[], object]) -> float:
@@ -68,6 +83,14 @@ def seconds_of(call: Callable[[], object]) -> float:
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
+
+
+def interleaved(
+    contenders: dict[str, Callable], repeats: int, clock: Callable[[Callable], float] = seconds_of
+) -> dict[str, list[float]]:
+    """What the clock says of each, `repeats` times in turn; one turn before is not counted."""
+    turns = [{who: clock(call) for who, call in contenders.items()} for _ in range(repeats + 1)]
+    return {who: [turn[who] for turn in turns[1:]] for who in contenders}
 
 
 def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
@@ -78,11 +101,6 @@ def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
             call()
 
     return calls
-
-
-def scaled(times: dict[str, list[float]], factor: float) -> dict[str, list[float]]:
-    """All times multiplied by factor."""
-    return {name: [factor * t for t in values] for name, values in times.items()}
 
 
 def guarded(name: str, rows: Iterator[Row]) -> Iterator[Row]:

@@ -15,10 +15,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from course_lib.plots import style
-from course_lib.tools.bench.core import Row, Size, guarded, interleaved, lessons, scaled
+from course_lib.tools.bench.core import Row, Size, guarded, interleaved, lessons, race
 
 REDRAW_3D, REDRAW_2D = 50, 25  # [ms] at most
 KEY = 100  # [ms] at most
+BOTH_WAYS = Path(__file__).with_name("both_ways.txt")
 
 
 def bench_redraw(size: Size) -> Iterator[Row]:
@@ -37,13 +38,13 @@ def redraw_rows(lesson: Path, size: Size) -> Iterator[Row]:
             "draw all, same figure": full_redraw(build, draw, postures),
             "new figure (interact)": lambda: new_figure(build, draw, next(postures)),
         }
-        times = scaled(interleaved(contenders, size.redraws), 1e3)
+        solid = any(ax.name == "3d" for ax in build()[0].axes)
+        space, most = ("3D", REDRAW_3D) if solid else ("2D", REDRAW_2D)
+        name = f"{lesson.stem[:2]} explorer {i} ({space}), redraw"
+        row = race(name, "ms", contenders, size.redraws, at_most=most)
         if explorer.error:
             raise RuntimeError(f"explorer {i}: {explorer.error}")
-        solid = any(ax.name == "3d" for ax in build()[0].axes)
-        name = f"{lesson.stem[:2]} explorer {i} ({'3D' if solid else '2D'}), redraw"
-        most = REDRAW_3D if solid else REDRAW_2D
-        yield Row(name, "ms", times.pop("ours"), times, at_most=most)
+        yield row
 
 
 def explorers_of(lesson: Path) -> list[tuple[Callable, Callable, object]]:
@@ -116,31 +117,6 @@ def encode(fig: Figure) -> bytes:
 
 # ---- in the browser -------------------------------------------------------------------------
 
-ARM_BOTH_WAYS = """
-from ipywidgets import FloatSlider, interact
-from course_lib import plots
-from course_lib.arm import load_arm
-from course_lib.explore import explore, slider
-
-arm = load_arm("cobot6")
-def build():
-    fig, ax = plots.space(0.6)
-    return fig, {"arm": plots.ArmArtist(ax, arm)}
-def draw(artists, **q):
-    artists["arm"].set(list(q.values()))
-def new_figure(**q):
-    fig, artists = build()
-    draw(artists, **q)
-    plots.show(fig, "The arm in a new figure.")
-names = [f"q{i}" for i in range(1, 7)]
-"""
-AS_EXPLORER = """
-sliders = {name: slider(-2.0, 2.0, 0.4, step=0.05) for name in names}
-explore(build, draw, "The arm in a kept figure.", **sliders)"""
-AS_INTERACT = """
-sliders = {name: FloatSlider(min=-2, max=2, value=0.4, step=0.05) for name in names}
-interact(new_figure, **sliders);"""
-
 
 def bench_key(size: Size) -> Iterator[Row]:
     """From a key press on an explorer's first slider to its new picture on the screen."""
@@ -166,25 +142,18 @@ def key_rows(lab, lesson: Path, size: Size) -> Iterator[Row]:
 
 
 def presses_in_turn(explorers: dict, presses: int) -> dict[str, list[float]]:
-    """Milliseconds from key to picture of each explorer, in turn; the first turn is not counted."""
-    turns = [
-        {name: explorer.key_to_picture() for name, explorer in explorers.items()}
-        for _ in range(presses + 1)
-    ]
-    return {name: [turn[name] for turn in turns[1:]] for name in explorers}
+    """Milliseconds from key to picture of each explorer, in turn."""
+    contenders = {name: explorer.key_to_picture for name, explorer in explorers.items()}
+    return interleaved(contenders, presses, clock=lambda press: press())
 
 
 def key_both_ways(lab, size: Size) -> Row:
     """The same arm with six sliders, as an explorer and with `interact`."""
-    import nbformat
-    from nbformat.v4 import new_code_cell, new_notebook
-
+    from course_lib.tools import new
     from course_lib.tools.browser import ExplorerOnPage
 
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    cells = [new_code_cell(source.strip()) for source in (ARM_BOTH_WAYS, AS_EXPLORER, AS_INTERACT)]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(notebook, lab.home / "both_ways.ipynb")
+    text = new.notebook(BOTH_WAYS.read_text(encoding="utf-8"))
+    (lab.home / "both_ways.ipynb").write_text(text, encoding="utf-8")
     with lab.open("both_ways.ipynb") as page:
         page.run_all()
         interact = page.tab.locator(".widget-interact")

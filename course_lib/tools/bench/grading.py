@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from course_lib.tools.bench.core import Row, Size, guarded, interleaved
+from course_lib.tools.bench.core import Row, Size, guarded, race
 
 MOST = 3  # [s]
 
@@ -42,9 +42,8 @@ def grading_rows(folder: Path, size: Size) -> Iterator[Row]:
             "ours": lambda: grade_one(homework, Path(room)),
             "nbgrader autograde": lambda: nbgrader_one(homework, Path(room)),
         }
-        times = interleaved(contenders, size.long_repeats)
-    name = f"{homework.name}, grade a submission"
-    yield Row(name, "s", times.pop("ours"), times, at_most=MOST)
+        name = f"{homework.name}, grade a submission"
+        yield race(name, "s", contenders, size.long_repeats, at_most=MOST)
 
 
 def make_class(homework, folder: Path) -> None:

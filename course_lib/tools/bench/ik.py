@@ -14,21 +14,18 @@ from course_lib.arm import Arm, load_arm
 from course_lib.engines import toolbox_robot
 from course_lib.kinematics import fk
 from course_lib.poses import error
-from course_lib.tools.bench.core import Row, Size, interleaved, scaled
+from course_lib.tools.bench.core import Row, Size, race
 from course_lib.tools.bench.kinematics import has_pinocchio, pinocchio_calls
 
-LOOP_STEP = (
-    0.02  # [rad] how far the joints move, at random, from one step of a 20 Hz loop to the next
-)
+LOOP_STEP = 0.02  # [rad] how far joints move, at random, from one step of a 20 Hz loop to the next
 
 
 def bench_ik(size: Size) -> Iterator[Row]:
     """Closed form and numeric, against Robotics Toolbox's compiled ik_LM and a Pinocchio loop."""
     for name in ("cobot6", "panda"):
         arm = load_arm(name)
-        q = np.random.default_rng(0).uniform(
-            arm.q_min, arm.q_max, (max(5, size.configurations // 100), arm.n)
-        )
+        count = max(5, size.configurations // 100)
+        q = np.random.default_rng(0).uniform(arm.q_min, arm.q_max, (count, arm.n))
         yield many(arm, fk(arm, q), size)
         yield one_step(arm, q, size)
         if name == "cobot6":
@@ -39,31 +36,25 @@ def many(arm: Arm, T: np.ndarray, size: Size) -> Row:
     """Targets within the limits, from no given start: time of each, and the share solved."""
     ets = toolbox_robot(arm).ets()
     few = T[: max(5, len(T) // 20)]
-    found = {
+    calls = {
         "ours": lambda: ik.solve_batch(arm, T).q,
         "Toolbox ik_LM": lambda: [ets.ik_LM(goal, tol=1e-12).q for goal in T],
     }
+    goals = dict.fromkeys(calls, T)
     if has_pinocchio():
-        found["Pinocchio loop"] = lambda: pinocchio_loop(arm, few)
-    share = {
-        name: solved(arm, call(), few if name == "Pinocchio loop" else T)
-        for name, call in found.items()
-    }
-    times = {
-        name: [1e6 * t / len(few if name == "Pinocchio loop" else T) for t in values]
-        for name, values in interleaved(found, size.long_repeats).items()
-    }
-    told = " / ".join(f"{100 * part:.1f}" for part in share.values())
-    title = f"ik of {len(T)} targets of {arm.name}, each; solved {told} %"
-    return Row(title, "µs", times.pop("ours"), times, of_peer={"Toolbox ik_LM": 1.2})
+        calls["Pinocchio loop"] = lambda: pinocchio_loop(arm, few)
+        goals["Pinocchio loop"] = few
+    share = [f"{100 * solved(arm, call(), goals[who]):.1f}" for who, call in calls.items()]
+    title = f"ik of {len(T)} targets of {arm.name}, each; solved {' / '.join(share)} %"
+    answers = {who: len(some) for who, some in goals.items()}
+    most = {"Toolbox ik_LM": 1.2}
+    return race(title, "µs", calls, size.long_repeats, answers=answers, of_peer=most)
 
 
 def solved(arm: Arm, q: np.ndarray, T: np.ndarray) -> float:
     """The share of q (N, n) within the limits that hold the tool at T to 1.5 µm and 1.5 µrad."""
     e = error(fk(arm, np.array(q)), T).reshape(-1, 2, 3)
-    near = (np.linalg.norm(e, axis=-1) < 1.5e-6).all(
-        axis=-1
-    )  # ik_LM's tolerance is that of |e|^2/2
+    near = (np.linalg.norm(e, axis=-1) < 1.5e-6).all(axis=-1)  # ik_LM's is that of |e|^2/2
     return float((near & ik.in_limits(arm, q)).mean())
 
 
@@ -77,17 +68,17 @@ def one_step(arm: Arm, q: np.ndarray, size: Size) -> Row:
         "ours": lambda: [ik.solve(arm, T, q0, restarts=0) for T, q0 in pairs],
         "Toolbox ik_LM": lambda: [ets.ik_LM(T, q0=q0, tol=1e-12) for T, q0 in pairs],
     }
-    times = scaled(interleaved(calls, 3 * size.repeats), 1e6 / len(pairs))
-    title = f"ik of {arm.name}, one step of a loop"
-    return Row(title, "µs", times.pop("ours"), times, of_peer={"Toolbox ik_LM": 2.0})
+    title, most = f"ik of {arm.name}, one step of a loop", {"Toolbox ik_LM": 2.0}
+    answers = dict.fromkeys(calls, len(pairs))
+    return race(title, "µs", calls, 3 * size.repeats, answers=answers, of_peer=most)
 
 
 def all_solutions(arm: Arm, T: np.ndarray, size: Size) -> Row:
     """The closed form: eight solutions of each pose. No peer gives them all."""
     few = T[: size.calls]
-    times = interleaved({"ours": lambda: [ik.closed_form(arm, goal) for goal in few]}, size.repeats)
+    calls = {"ours": lambda: [ik.closed_form(arm, goal) for goal in few]}
     title = f"all closed-form solutions of {arm.name}, each pose"
-    return Row(title, "µs", scaled(times, 1e6 / len(few))["ours"])
+    return race(title, "µs", calls, size.repeats, answers={"ours": len(few)})
 
 
 def pinocchio_loop(arm: Arm, T: np.ndarray, starts: int = 51, steps: int = 30) -> list[np.ndarray]:

@@ -15,7 +15,7 @@ from course_lib.arm import Arm, load_arm
 from course_lib.dh import dh_matrix
 from course_lib.engines import pinocchio_model, toolbox_robot
 from course_lib.kinematics import fk, fk_and_jacobian, jacobian
-from course_lib.tools.bench.core import Row, Size, interleaved, repeated, scaled
+from course_lib.tools.bench.core import Row, Size, race
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,9 @@ class Peer:
 
     one: Callable[[np.ndarray], np.ndarray] | None
     many: Callable[[np.ndarray], np.ndarray]
+
+
+Peers, Most = dict[str, Peer], dict[str, float]  # by name; most: the promised ours/peer
 
 
 def bench_kinematics(size: Size) -> Iterator[Row]:
@@ -45,50 +48,24 @@ def bench_kinematics(size: Size) -> Iterator[Row]:
 
 
 def of_a_batch(
-    name: str,
-    ours: Callable,
-    q: np.ndarray,
-    peers: dict[str, Peer],
-    most: dict[str, float],
-    size: Size,
+    name: str, ours: Callable, q: np.ndarray, peers: Peers, most: Most, size: Size
 ) -> Row:
     """Microseconds for each posture of q (N, n); the toolbox's slow loops get a tenth of them."""
     few = q[: max(1, len(q) // 10)]
     stacks = {peer: few if "Toolbox" in peer else q for peer in peers}
     calls = {"ours": lambda: ours(q)}
     calls |= {peer: lambda peer=peer: peers[peer].many(stacks[peer]) for peer in peers}
-    times = {
-        peer: [1e6 * t / len(stacks.get(peer, q)) for t in values]
-        for peer, values in interleaved(calls, size.repeats).items()
-    }
-    return Row(
-        f"{name}, batch of {len(q)}, each",
-        "µs",
-        times.pop("ours"),
-        times,
-        of_peer=kept(most, times),
-    )
+    answers = {"ours": len(q), **{peer: len(stack) for peer, stack in stacks.items()}}
+    name = f"{name}, batch of {len(q)}, each"
+    return race(name, "µs", calls, size.repeats, answers=answers, of_peer=most)
 
 
-def of_one(
-    name: str,
-    ours: Callable,
-    q: np.ndarray,
-    peers: dict[str, Peer],
-    most: dict[str, float],
-    size: Size,
-) -> Row:
+def of_one(name: str, ours: Callable, q: np.ndarray, peers: Peers, most: Most, size: Size) -> Row:
     """Microseconds for one posture q (n,), checks of the input included."""
     calls = {"ours": lambda: ours(q)}
-    calls |= {name: lambda one=peer.one: one(q) for name, peer in peers.items() if peer.one}
-    calls = {name: repeated(call, size.calls) for name, call in calls.items()}
-    times = scaled(interleaved(calls, 20 * size.repeats), 1e6 / size.calls)
-    return Row(f"{name} of one posture", "µs", times.pop("ours"), times, of_peer=kept(most, times))
-
-
-def kept(most: dict[str, float], times: dict[str, list[float]]) -> dict[str, float]:
-    """The promises whose peer is there: Pinocchio has no Windows wheel."""
-    return {peer: ratio for peer, ratio in most.items() if peer in times}
+    calls |= {peer: lambda one=way.one: one(q) for peer, way in peers.items() if way.one}
+    turns, name = 20 * size.repeats, f"{name} of one posture"
+    return race(name, "µs", calls, turns, calls=size.calls, of_peer=most)
 
 
 def pose_peers(arm: Arm) -> dict[str, Peer]:

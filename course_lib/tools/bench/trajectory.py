@@ -15,7 +15,7 @@ from course_lib.arm import Arm, load_arm
 from course_lib.cartesian import line, to_joints
 from course_lib.engines import toolbox_robot
 from course_lib.kinematics import fk
-from course_lib.tools.bench.core import Row, Size, interleaved, repeated, scaled
+from course_lib.tools.bench.core import Row, Size, race
 from course_lib.trajectory import Trajectory, quintic, synchronise, time_optimal
 
 Q0 = np.array([0.3, 0.5, -0.4, 0.7, -0.6, 0.2])
@@ -26,20 +26,13 @@ SAMPLES, POSES, DURATION = 1000, 200, 2.0
 def bench_trajectory(size: Size) -> Iterator[Row]:
     """Against Robotics Toolbox's jtraj, mtraj, and ctraj with ik_LM, and against toppra."""
     arm, joints = load_arm("cobot6"), f"{len(Q0)} joints, {SAMPLES} samples"
-    yield row(f"quintic, {joints}", quintics(), {"Toolbox mtraj": 0.5}, size.calls, size)
-    calls = trapezoids(arm)
-    yield row(f"trapezoid, {joints}", calls, {"Toolbox mtraj": 0.5}, 1, size)
-    calls = lines(arm)
-    yield row(f"line of the tool, {POSES} poses", calls, {"Toolbox ctraj + ik_LM": 0.5}, 1, size)
+    mtraj, ctraj = {"Toolbox mtraj": 0.5}, {"Toolbox ctraj + ik_LM": 0.5}
+    turns, calls = size.repeats, size.calls
+    yield race(f"quintic, {joints}", "ms", quintics(), turns, calls=calls, of_peer=mtraj)
+    yield race(f"trapezoid, {joints}", "ms", trapezoids(arm), turns, of_peer=mtraj)
+    yield race(f"line of the tool, {POSES} poses", "ms", lines(arm), turns, of_peer=ctraj)
     if importlib.util.find_spec("toppra"):
-        yield row("path in least time, 6 joints, 1000 steps", paths(arm), {}, 1, size)
-
-
-def row(name: str, calls: dict, most: dict[str, float], times: int, size: Size) -> Row:
-    """Milliseconds of each call, which is made so many times a turn."""
-    calls = {who: repeated(call, times) for who, call in calls.items()}
-    took = scaled(interleaved(calls, size.repeats), 1e3 / times)
-    return Row(name, "ms", took.pop("ours"), took, of_peer=most)
+        yield race("path in least time, 6 joints, 1000 steps", "ms", paths(arm), turns)
 
 
 def quintics() -> dict[str, Callable]:

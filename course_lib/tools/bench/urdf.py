@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from course_lib.tools.bench.core import Row, Size, interleaved, scaled
+from course_lib.tools.bench.core import Row, Size, race
 
 
 def bench_urdf(size: Size) -> Iterator[Row]:
@@ -19,8 +19,8 @@ def bench_urdf(size: Size) -> Iterator[Row]:
         contenders = {"ours": lambda: check_urdf(path)}
         if loads := pinocchio_reader(path):
             contenders["Pinocchio reads it"] = loads
-        times = scaled(interleaved(contenders, size.long_repeats), 1e3)
-        yield Row(f"check_urdf {path.name}", "ms", times.pop("ours"), times, at_most=1000)
+        name = f"check_urdf {path.name}"
+        yield race(name, "ms", contenders, size.long_repeats, at_most=1000)
 
 
 def real_files() -> list[Path]:
