@@ -1,7 +1,5 @@
 """How long does a lesson take?  An estimate for each part, from what there is to read and to do.
 
-    python -m course_lib.tools.clock notebooks/02_dh_derivation.ipynb
-
 75 words of prose a minute (technical text, thought about, in a second language), 7 visible lines
 of code a minute, one minute a figure, a minute and a half a numbered question, six minutes a
 checkpoint, eight minutes where the text says "on paper". Folded code and folded answers cost
@@ -9,15 +7,13 @@ nothing. A part begins at a heading of the first level (`# A · …`). The weigh
 timed readings of lessons 02, 03 and 04: the sums came within a tenth to a fifth.
 
 A heading that ends in "(deeper)" makes its section deeper: it can be left out. Standard library
-only; cells are those of a notebook file, as dicts or as nbformat's objects.
+only; cells are those of a notebook file, as dicts or as nbformat's objects. What the rules on time
+ask besides is in tests/support/clock.py, which also prints the table of a lesson.
 
-Public names: `Part`, `parts`, `minutes`, `core_and_deeper`, `longest_idle`, `Idle`,
-`authors_text`, `spoken`.
+Public names: `Part`, `parts`, `count`, `headings`, `part_heading`, `authors_text`, `text_of`.
 """
 
-import json
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -32,7 +28,6 @@ MADE = re.compile(rf"\n*{BEGIN}.*?{END}\n*", re.DOTALL)
 FOLDED = re.compile(r"<details\b.*?</details>", re.DOTALL)
 FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
-TASK = re.compile(r"alert alert-info|^##+ Predict\b", re.MULTILINE)
 
 
 @dataclass
@@ -69,15 +64,6 @@ class Part(Count):
 
     name: str = START
     deeper: float = 0
-
-
-@dataclass(frozen=True)
-class Idle:
-    """The longest stretch without a question or a task; cells are counted from 1."""
-
-    minutes: float
-    first_cell: int
-    last_cell: int
 
 
 def text_of(cell: Cell) -> str:
@@ -155,62 +141,3 @@ def parts(cells: Iterable[Cell]) -> list[Part]:
         found[-1].add(counted)
         found[-1].deeper += counted.minutes if deeper else 0
     return found
-
-
-def minutes(cells: Iterable[Cell]) -> float:
-    """Minutes that the whole lesson takes."""
-    return sum(part.minutes for part in parts(cells))
-
-
-def core_and_deeper(cells: Iterable[Cell]) -> tuple[float, float]:
-    """(minutes of the core, minutes of the "(deeper)" sections)."""
-    found = parts(cells)
-    deeper = sum(part.deeper for part in found)
-    return sum(part.minutes for part in found) - deeper, deeper
-
-
-def longest_idle(cells: Iterable[Cell]) -> Idle:
-    """The longest stretch of reading without a question, a checkpoint or another task.
-
-    A stretch ends with a cell that has something to do: a numbered question, a checkpoint, "on
-    paper", a section Predict, or a box of the kind `alert alert-info`.
-    """
-    longest, passed, first = Idle(0, 1, 1), 0.0, 1
-    for number, cell in enumerate(cells, 1):
-        counted = count(cell)
-        passed += counted.passive
-        if passed > longest.minutes:
-            longest = Idle(passed, first, number)
-        markdown = cell["cell_type"] != "code"
-        if counted.minutes > counted.passive or (markdown and TASK.search(text_of(cell))):
-            passed, first = 0.0, number + 1
-    return longest
-
-
-def spoken(time: float) -> str:
-    """Minutes as a person says them: 41.3 -> "41 min", 165 -> "2 h 45 min"."""
-    hours, rest = divmod(round(time), 60)
-    return " ".join(text for text in (hours and f"{hours} h", f"{rest} min") if text)
-
-
-def main(paths: list[str]) -> int:
-    """Print a table for each notebook."""
-    if not paths:
-        print(__doc__)
-        return 2
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            cells = json.load(file)["cells"]
-        print(path, "   words  code  figs quest check paper   min", sep="\n")
-        for part in parts(cells):
-            row = (part.words, part.code, part.figures, part.questions, part.checks, part.paper)
-            print("  ", *(f"{n:5}" for n in (*row, round(part.minutes))), f" {part.name}")
-        core, deeper = core_and_deeper(cells)
-        idle = longest_idle(cells)
-        print(f"   core {core:.0f} min, deeper {deeper:.0f} min; longest without a task", end=" ")
-        print(f"{idle.minutes:.0f} min (cells {idle.first_cell} to {idle.last_cell})")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from course_lib.tools import clock
 from course_lib.tools.clock import BEGIN, END
+from course_lib.tools.environment import spoken
 
 GLOSSARY = "glossary.md"
 ONWARD = "onward-"  # what the ids of the cells between two parts begin with
@@ -67,25 +68,20 @@ class Surroundings:
 def surroundings(path: Path) -> Surroundings:
     """Return what the lesson at `path` is linked with, as its folder shows it."""
     folder, number = path.parent, int(path.stem[:2])
-    homework = sorted(folder.glob(f"homework/hw{number:02d}_*/hw{number:02d}_*.ipynb"))
-    return Surroundings(
-        _lesson(folder, number - 1),
-        _lesson(folder, number + 1),
-        _link(homework[0], folder) if homework else None,
-        glossary_terms(folder / GLOSSARY),
-    )
+    before, after = f"{number - 1:02d}_*.ipynb", f"{number + 1:02d}_*.ipynb"
+    homework = f"homework/hw{number:02d}_*/hw{number:02d}_*.ipynb"
+    links = [_first_link(folder, pattern) for pattern in (before, after, homework)]
+    return Surroundings(*links, glossary_terms(folder / GLOSSARY))
 
 
-def _lesson(folder: Path, number: int) -> Link | None:
-    found = sorted(folder.glob(f"{number:02d}_*.ipynb")) if number >= 0 else []
-    return _link(found[0], folder) if found else None
-
-
-def _link(path: Path, folder: Path) -> Link:
-    """A link to the notebook at `path` with its own title."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+def _first_link(folder: Path, pattern: str) -> Link | None:
+    """A link to the first notebook that fits, with its own title."""
+    found = sorted(folder.glob(pattern))
+    if not found:
+        return None
+    cells = json.loads(found[0].read_text(encoding="utf-8"))["cells"]
     titles = [text for cell in cells[:1] for level, text in clock.headings(cell) if level == 1]
-    return Link((titles or [path.stem])[0], path.relative_to(folder).as_posix())
+    return Link((titles or [found[0].stem])[0], found[0].relative_to(folder).as_posix())
 
 
 def glossary_terms(path: Path) -> tuple[str, ...]:
@@ -104,12 +100,12 @@ def entry(term: str) -> str:
     return f"{GLOSSARY}#{term.replace(' ', '-')}"
 
 
-def anchor(cell: clock.Cell) -> str:
-    """Return the address of a cell in its own page, in JupyterLab and in an exported page.
+def _to(cell: clock.Cell, title: str) -> Link:
+    """A link to a cell of the same page that works in JupyterLab and in an exported page.
 
     (JupyterLab 4 does not find a heading that has a letter beyond ASCII.)
     """
-    return f"#cell-id={cell['id']}"
+    return Link(title, f"#cell-id={cell['id']}")
 
 
 # --- the cells -------------------------------------------------------------------------------
@@ -124,19 +120,16 @@ def make(notebook, around: Surroundings) -> None:
     for cell in cells:
         if cell["cell_type"] == "markdown":
             cell["source"] = GLOSSARY_LINK.sub(r"\1", clock.authors_text(cell["source"]))
-    _refuse_parts_inside(cells)
-    _link_terms(cells, around.terms)
-    onward = _onward(cells)
-    _append(cells[0], _contents(cells), _links("Lesson before", around.before, _glossary(around)))
-    _append(cells[-1], _links("Next lesson", around.after, around.homework))
-    notebook.cells = [new for i, cell in enumerate(cells) for new in (*onward.get(i, ()), cell)]
-
-
-def _refuse_parts_inside(cells: Sequence[clock.Cell]) -> None:
     for number, cell in enumerate(cells, 1):
         name = clock.part_heading(cell)
         if name and not cell["source"].startswith(f"# {name}"):
             raise ValueError(f"cell {number}: `# {name}` does not stand at the top of its cell")
+    _link_terms(cells, around.terms)
+    onward = _onward(cells)
+    glossary = Link("Glossary", GLOSSARY) if around.terms else None
+    _append(cells[0], _contents(cells), _links("Lesson before", around.before, glossary))
+    _append(cells[-1], _links("Next lesson", around.after, around.homework))
+    notebook.cells = [new for i, cell in enumerate(cells) for new in (*onward.get(i, ()), cell)]
 
 
 def _append(cell: clock.Cell, *blocks: str) -> None:
@@ -150,27 +143,21 @@ def _contents(cells: Sequence[clock.Cell]) -> str:
     """The list of parts with their minutes; of sections in a lesson that has no parts."""
     parts = clock.parts(cells)[1:]
     starts = [cell for cell in cells if clock.part_heading(cell)]
-    rows = [
-        f"- {Link(part.name, anchor(cell))}, {_time(part)}" for cell, part in zip(starts, parts)
-    ]
+    rows = [f"- {_to(cell, part.name)}, {_time(part)}" for cell, part in zip(starts, parts)]
     if not rows:
-        sections = [(text, cell) for cell in cells for n, text in clock.headings(cell) if n == 2]
-        rows = [f"- {Link(text, anchor(cell))}" for text, cell in sections]
+        sections = [(cell, text) for cell in cells for n, text in clock.headings(cell) if n == 2]
+        rows = [f"- {_to(cell, text)}" for cell, text in sections]
     return "\n".join(["**On this page**\n", *rows]) if rows else ""
 
 
 def _time(part: clock.Part) -> str:
-    deeper = f" ({clock.spoken(part.deeper)} of it deeper)" if part.deeper >= 0.5 else ""
-    return clock.spoken(part.minutes) + deeper
+    deeper = f" ({spoken(part.deeper, 'h', 'min')} of it deeper)" if part.deeper >= 0.5 else ""
+    return spoken(part.minutes, "h", "min") + deeper
 
 
 def _links(word: str, lesson: Link | None, other: Link | None) -> str:
     """One line of links: the lesson before or after, and another page."""
     return " · ".join([f"{word}: {lesson}"] * bool(lesson) + [str(other)] * bool(other))
-
-
-def _glossary(around: Surroundings) -> Link | None:
-    return Link("Glossary", GLOSSARY) if around.terms else None
 
 
 def _onward(cells: Sequence[clock.Cell]) -> dict[int, list[clock.Cell]]:
@@ -183,21 +170,13 @@ def _onward(cells: Sequence[clock.Cell]) -> dict[int, list[clock.Cell]]:
     closing = {}
     for start, part, following in reversed(list(zip(starts[1:], parts[1:], parts[2:]))):
         so_far -= following.minutes
-        name, link = _name(part), Link(following.name, anchor(cells[start]))
-        time = f"{clock.spoken(so_far)} so far, {clock.spoken(whole - so_far)} to come."
-        text = f"End of part {name}: {time} On to {link}."
-        cell = new_markdown_cell(f"{BEGIN}\n\n{text}\n\n{END}", id=ONWARD + _slug(name))
-        closing[start] = [cell]
+        name = part.name.partition(" · ")[0]  # "B1" of "B1 · From a drawing to a table"
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "part"
+        past, rest = (spoken(time, "h", "min") for time in (so_far, whole - so_far))
+        text = f"End of part {name}: {past} so far, {rest} to come."
+        text += f" On to {_to(cells[start], following.name)}."
+        closing[start] = [new_markdown_cell(f"{BEGIN}\n\n{text}\n\n{END}", id=ONWARD + slug)]
     return closing
-
-
-def _name(part: clock.Part) -> str:
-    """ "B1" for the part "B1 · From a drawing to a table"."""
-    return part.name.partition(" · ")[0]
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "part"
 
 
 # --- words of the glossary -------------------------------------------------------------------
@@ -207,23 +186,16 @@ def _link_terms(cells: Sequence[clock.Cell], terms: Sequence[str]) -> None:
     """Link each term to the glossary where the lesson's prose first says it."""
     if not terms:
         return
-    patterns = {f"t{i}": _pattern(term) for i, term in enumerate(terms)}
     names = {f"t{i}": term for i, term in enumerate(terms)}
-    longest_first = sorted(patterns, key=lambda key: -len(names[key]))
-    words = re.compile(
-        r"(?<![\w-])(?:"
-        + "|".join(f"(?P<{k}>{patterns[k]})" for k in longest_first)
-        + r")(?![\w-])",
-        re.IGNORECASE,
-    )
+    longest_first = sorted(names, key=lambda key: -len(names[key]))
+    any_term = "|".join(f"(?P<{key}>{_pattern(names[key])})" for key in longest_first)
+    words = re.compile(rf"(?<![\w-])(?:{any_term})(?![\w-])", re.IGNORECASE)
     seen: set[str] = set()
 
     def link(found: re.Match) -> str:
-        term = names[found.lastgroup]
-        before = found.string[: found.start()]
-        if term in EVERYDAY and not re.search(DETERMINER + "$", before, re.IGNORECASE):
-            return found[0]
-        if term in seen:
+        term, before = names[found.lastgroup], found.string[: found.start()]
+        ours = term not in EVERYDAY or re.search(DETERMINER + "$", before, re.IGNORECASE)
+        if term in seen or not ours:
             return found[0]
         seen.add(term)
         return f"[{found[0]}]({entry(term)})"

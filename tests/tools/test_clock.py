@@ -1,8 +1,10 @@
 """The clock: each weight counts, folded things cost nothing, "(deeper)" and idle are found."""
 
 import pytest
+from support import clock
 
-from course_lib.tools import clock
+from course_lib.tools.clock import BEGIN, END, parts
+from course_lib.tools.environment import spoken
 
 
 def text(source):
@@ -22,7 +24,7 @@ def code(source, picture=False, **metadata):
         (text("word " * 75 + "\n<details><summary>Answer</summary>\n\nmany words\n</details>"), 1),
         (text(f"{'word ' * 73}\n\n1. What?"), 1 + 1.5),
         (text(f"{'word ' * 73}on paper"), 1 + 8),
-        (text("word " * 75 + f"\n\n{clock.BEGIN}\n\n1. many words on paper\n\n{clock.END}"), 1),
+        (text("word " * 75 + f"\n\n{BEGIN}\n\n1. many words on paper\n\n{END}"), 1),
         (code("a = 1\n\n" * 7), 1),
         (code("a = 1\n" * 7, jupyter={"source_hidden": True}), 0),
         (code("a = 1\n" * 7, tags=["hide-input"]), 0),
@@ -43,7 +45,7 @@ def test_parts_begin_at_headings_of_the_first_level():
         text("```\n# no heading\n```\n\n<details>\n\n# nor this\n</details>"),
         text("# B · Two"),
     ]
-    found = clock.parts(cells)
+    found = parts(cells)
     assert [part.name for part in found] == ["start", "A · One", "B · Two"]
     assert found[0].minutes == pytest.approx(1 + 4 / 75)
     assert sum(part.minutes for part in found) == pytest.approx(clock.minutes(cells))
@@ -64,7 +66,7 @@ def test_deeper_ends_at_a_heading_of_its_level_or_above():
     ]
     core, deeper = clock.core_and_deeper(cells)
     assert (round(core), round(deeper)) == (3, 6)
-    assert [round(part.deeper) for part in clock.parts(cells)] == [0, 4, 0, 2]
+    assert [round(part.deeper) for part in parts(cells)] == [0, 4, 0, 2]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_the_longest_idle_stretch_ends_with_something_to_do(task):
 
 @pytest.mark.parametrize("time, said", [(0.4, "0 min"), (41.3, "41 min"), (165, "2 h 45 min")])
 def test_minutes_are_spoken_without_long_numbers(time, said):
-    assert clock.spoken(time) == said
+    assert spoken(time, "h", "min") == said
 
 
 def test_the_table_of_a_lesson(tmp_path, capsys):

@@ -2,9 +2,10 @@
 
 import re
 
+from support import clock
 from support.lesson_rules.reading import explorer_cells, first_text, markdown_of, unfolded
 
-from course_lib.tools import clock
+from course_lib.tools.clock import authors_text, parts
 
 MOST_CORE, MOST_WHOLE, MOST_PART, MOST_IDLE = 150, 240, 45, 10  # minutes
 MOST_WORDS_BEFORE_EXPLORER = 400
@@ -15,7 +16,7 @@ def minutes(notebook):
     """By the clock the core takes at most 150 minutes, all at most 240, a part at most 45."""
     core, deeper = clock.core_and_deeper(notebook.cells)
     limits = [("the core", core, MOST_CORE), ("the whole", core + deeper, MOST_WHOLE)]
-    limits += [(f"part {p.name}", p.minutes, MOST_PART) for p in clock.parts(notebook.cells)]
+    limits += [(f"part {p.name}", p.minutes, MOST_PART) for p in parts(notebook.cells)]
     return [
         f"{what} takes {taken:.0f} minutes by the clock, at most {most}"
         for what, taken, most in limits
@@ -56,6 +57,6 @@ def first_explorer(notebook):
     if not found:
         return []
     i = found[0][0]
-    words = len(unfolded(clock.authors_text(markdown_of(notebook.cells[: i - 1]))).split())
+    words = len(unfolded(authors_text(markdown_of(notebook.cells[: i - 1]))).split())
     said = f"cell {i}: {words} words before the first explorer"
     return [] if words <= MOST_WORDS_BEFORE_EXPLORER else [said]
