@@ -22,7 +22,7 @@ from course_lib.poses import finite
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-CHUNK = 1000  # configurations at a time: the arrays of all pairs stay in the processor's cache
+AT_ONCE = 9000  # pairs times configurations: their arrays stay in the processor's cache
 FEW = 64  # configurations, or pairs, are too few for what pays with many
 STEP = 0.05  # [m] that a body moves, by its bound, between two samples of the first pass at most
 RESOLUTION = 1e-3  # [m] an interval in which no body moves farther is not halved again
@@ -139,36 +139,37 @@ def _points(arm, q):
 
 
 class Group(NamedTuple):
-    """Pairs of one kind: each with its body, the number of its obstacle or of the other body."""
+    """Pairs of one kind. shape: the fields of S obstacles (…, S, 1, 1), against B bodies (1, B).
+
+    Chosen pairs, and those of the arm with itself (no shape), are lists: (…, pairs, 1), (pairs,).
+    """
 
     kind: type
-    body: np.ndarray
-    other: np.ndarray
-    shape: list | None  # the obstacles' fields, (…, pairs, 1); None: the arm with itself
-    low: np.ndarray  # (3, pairs) the obstacles' boxes
-    high: np.ndarray
+    bodies: np.ndarray
+    shape: list | None
+    body: np.ndarray  # (pairs,) numbers of bodies
+    other: np.ndarray  # (pairs,) numbers of obstacles, or of the other bodies
+    box: list | None = None  # lowest and highest corners (3, S, 1) of the obstacles
 
 
 @lru_cache(maxsize=64)
 def _groups(arm, scene):
-    """Every pair that is checked, by the kind of obstacle; last the arm with itself."""
-    body, groups = capsules(arm), []
-    link = body.link.tolist()
-    for kind in dict.fromkeys(map(type, scene.obstacles)):
-        alike = [(o, one) for o, one in enumerate(scene.obstacles) if type(one) is kind]
-        pairs = [(b, o) for o, one in alike for b, k in enumerate(link) if k not in one.may_touch]
-        if pairs:
-            solids = [scene.obstacles[o] for _, o in pairs]
-            stack = lambda values: np.moveaxis(np.array(values, float), 0, -1)
-            shape = [stack([getattr(x, key) for x in solids])[..., None] for key in shape_of(kind)]
-            low, high = map(stack, zip(*(x.bounds() for x in solids)))
-            groups.append(Group(kind, *np.array(pairs).T, shape, low, high))
-    checked = self_pairs(arm) if scene.pairs is None else scene.pairs
+    """Every pair that is checked: obstacles of one kind that the same links may touch; itself."""
+    body, groups, alike = capsules(arm), [], {}
+    for o, one in enumerate(scene.obstacles):
+        alike.setdefault((type(one), tuple(one.may_touch)), []).append(o)
+    for (kind, may_touch), numbers in alike.items():
+        solids = [scene.obstacles[o] for o in numbers]
+        stack = lambda values: np.moveaxis(np.array(values, float), 0, -1)[..., None]
+        shape = [stack([getattr(x, key) for x in solids])[..., None] for key in shape_of(kind)]
+        bodies = np.flatnonzero(~np.isin(body.link, may_touch))
+        pairs = (x.ravel() for x in np.meshgrid(bodies, numbers))
+        box = [stack(corners) for corners in zip(*(x.bounds() for x in solids))]
+        groups.append(Group(kind, bodies[None], shape, *pairs, box))
+    checked, link = self_pairs(arm) if scene.pairs is None else scene.pairs, body.link.tolist()
     own = [(i, j) for i, k in enumerate(link) for j, m in enumerate(link) if (k, m) in checked]
-    if own:
-        anywhere = np.full((3, len(own)), np.inf)
-        groups.append(Group(Capsule, *np.array(own).T, None, -anywhere, anywhere))
-    return tuple(groups)
+    i, j = np.array(own, int).reshape(-1, 2).T
+    return (*groups, Group(Capsule, i, None, i, j))
 
 
 def _measured(arm, groups, P):
@@ -176,18 +177,18 @@ def _measured(arm, groups, P):
     body = capsules(arm)
     A, B = P[:, body.first], P[:, body.last]
     D = B - A
-    for kind, b, other, shape, *_ in groups:
+    for kind, bodies, shape, _, other, _ in groups:
         if shape is None:
             shape = A[:, other], B[:, other], body.radius[other, None]
-        gap, t, way = kind.measure(A[:, b], D[:, b], *shape)
-        gap -= body.radius[b, None]
-        yield gap, t, way
+        gap, t, way = kind.measure(A[:, bodies], D[:, bodies], *shape)
+        gap -= body.radius[bodies][..., None]
+        yield (x.reshape(*x.shape[:k], -1, x.shape[-1]) for x, k in ((gap, 0), (t, 0), (way, 1)))
 
 
 def _gaps(arm, groups, P):
     """(pairs, N): the clearances of all groups."""
     rows = [gap for gap, _, _ in _measured(arm, groups, P)]
-    return np.concatenate([np.empty((0, P.shape[2])), *rows])
+    return rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, P.shape[2])), *rows])
 
 
 def _apart(arm, groups, P):
@@ -198,16 +199,23 @@ def _apart(arm, groups, P):
     body, low, high = capsules(arm), P.min(axis=2), P.max(axis=2)
     low = np.minimum(low[:, body.first], low[:, body.last]) - body.radius
     high = np.maximum(high[:, body.first], high[:, body.last]) + body.radius
-    gaps = (np.maximum(g.low - high[:, g.body], low[:, g.body] - g.high) for g in groups)
-    return [norm(np.maximum(gap, 0)) for gap in gaps]
+    for g in groups:
+        if g.box is None:
+            yield np.zeros(g.body.size)
+        else:
+            gap = np.maximum(g.box[0] - high[:, g.bodies], low[:, g.bodies] - g.box[1])
+            yield norm(np.maximum(gap, 0)).ravel()
 
 
 def _chosen(groups, masks):
     """The pairs of each group for which its mask says so."""
     for g, mask in zip(groups, masks):
-        if mask.any():
-            shape = g.shape and [v[..., mask, :] for v in g.shape]
-            yield Group(g.kind, g.body[mask], g.other[mask], shape, g.low, g.high)
+        body, other, shape = g.body[mask], g.other[mask], g.shape
+        if shape is not None:
+            rows = np.flatnonzero(mask) // g.bodies.size
+            shape = [v[..., rows, 0, :] for v in shape]
+        if body.size:
+            yield Group(g.kind, body, shape, body, other)
 
 
 # ---------------------------------------------------------------- postures
@@ -220,10 +228,12 @@ def clearance(arm: Arm, scene: Scene, q: ArrayLike) -> np.ndarray:
     """
     q = finite("q", q, arm.n)
     rows, groups = q.reshape(-1, arm.n), _groups(arm, scene)
-    chunk = max(20, CHUNK * FEW // max(FEW, sum(g.body.size for g in groups)))
-    parts = (rows[k : k + chunk] for k in range(0, len(rows), chunk))
-    least = [_least(arm, groups, _points(arm, part)) for part in parts]
-    return np.concatenate([[], *least]).reshape(q.shape[:-1])[()]
+    least, few = [np.empty(0)], max(16, AT_ONCE // max(1, sum(g.body.size for g in groups)))
+    for k in range(0, len(rows), AT_ONCE):
+        P = _points(arm, rows[k : k + AT_ONCE])
+        parts = (P[..., i : i + few] for i in range(0, P.shape[2], few))
+        least += [_least(arm, groups, part) for part in parts]
+    return np.concatenate(least).reshape(q.shape[:-1])[()]
 
 
 def _least(arm, groups, P):
@@ -231,7 +241,7 @@ def _least(arm, groups, P):
     least = lambda groups: _gaps(arm, groups, P).min(axis=0, initial=np.inf)
     if sum(g.body.size for g in groups) <= FEW:
         return least(groups)
-    apart = _apart(arm, groups, P)
+    apart = [*_apart(arm, groups, P)]
     near = np.partition(np.concatenate(apart), FEW)[FEW]
     found = least(_chosen(groups, [x <= near for x in apart]))
     rest = _chosen(groups, [(x > near) & (x < found.max()) for x in apart])
@@ -255,7 +265,7 @@ class Closest(NamedTuple):
 def closest(arm: Arm, scene: Scene, q: ArrayLike) -> Closest:
     """The pair with the least clearance in each of the configurations q (..., n)."""
     q, body, groups = finite("q", q, arm.n), capsules(arm), _groups(arm, scene)
-    if not groups:
+    if not any(g.body.size for g in groups):
         raise ValueError(f"scene: {scene.name!r} holds no pair, expected something to check")
     P = _points(arm, q.reshape(-1, arm.n))
     gap, t, way = (np.concatenate(x, axis=-2) for x in zip(*_measured(arm, groups, P)))

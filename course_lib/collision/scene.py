@@ -68,7 +68,7 @@ class Sphere(Obstacle):
         """The foot of the perpendicular from the centre, kept inside the segment."""
         w = centre - A
         t = _share(dot(w, D), dot(D, D))
-        w = w - t * D
+        w -= t * D
         return norm(w) - radius, t, w
 
 
@@ -141,9 +141,8 @@ class Box(Obstacle):
 
         It is linear between the t at which the line crosses the planes of the faces.
         """
-        axes, h = pose[:3, :3].swapaxes(0, 1), size / 2
-        A = A - pose[:3, 3]
-        A, D = (np.stack([dot(axis, v) for axis in axes]) for v in (A, D))
+        h, A = size / 2, A - pose[:3, 3]
+        A, D = (np.einsum("ik...,i...->k...", pose[:3, :3], v) for v in (A, D))
         out = lambda t: (p := A + t * D) - np.minimum(np.maximum(p, -h), h)
         slope = lambda t: dot(out(t), D)
         low, high = np.zeros(A.shape[1:]), np.ones(A.shape[1:])
@@ -162,11 +161,7 @@ class Box(Obstacle):
         if inside[0].size:
             at = lambda v: np.broadcast_to(v, A.shape)[:, *inside]
             gap[inside] = -_depth(at(A), at(D), at(h))
-        return (
-            gap,
-            t,
-            -sum(axis[:, None] * w_k for axis, w_k in zip(pose[:3, :3].swapaxes(0, 1), w)),
-        )
+        return gap, t, -np.einsum("ik...,k...->i...", pose[:3, :3], w)
 
 
 def _depth(A, D, h):
@@ -185,7 +180,7 @@ def _depth(A, D, h):
 
 
 def dot(u, v):
-    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+    return np.einsum("i...,i...->...", u, v)
 
 
 def norm(v):
