@@ -236,21 +236,26 @@ def test_axe_notices_what_ipywidgets_leave_without_a_name(lab):
         assert any("noUi-handle" in fault for fault in found), found
 
 
-@pytest.mark.parametrize("width", [900, 1100, 1366, 1800])
-def test_picture_and_controls_are_seen_together(lab, width):
+def test_picture_and_controls_are_seen_together(lab):
     """Six joints and a readout: side by side where there is room, one below the other else."""
-    with lab.open(write_notebook(lab, "six.ipynb", SIX), width, 700) as page:
+    with lab.open(write_notebook(lab, "six.ipynb", SIX), 900, 700) as page:
         page.run_all()
         (arm,) = page.explorers()
-        height, room = arm.height()
-        assert height <= room
-        picture = arm.box.locator(".course-picture").bounding_box()
-        tracks = arm.box.locator(".slider-container")
-        assert tracks.count() == 6
-        assert all(tracks.nth(i).bounding_box()["width"] >= 180 for i in range(6))
-        assert picture["width"] / picture["height"] == pytest.approx(6.4 / 4.4, rel=0.02)
-        assert picture["height"] >= 250
-        page.screenshot(f"{width}", arm.box)
+        for width in (900, 1100, 1366, 1800):
+            page.tab.set_viewport_size({"width": width, "height": 700})
+            page.until(lambda: fits(arm), f"{width} px: it does not fit, or is too small")
+            page.screenshot(f"{width}", arm.box)
+
+
+def fits(arm):
+    """Whether picture and six sliders are seen together, undistorted, long and large enough."""
+    height, room = arm.height()
+    picture = arm.box.locator(".course-picture").bounding_box()
+    tracks = arm.box.locator(".slider-container")
+    assert tracks.count() == 6
+    long = all(tracks.nth(i).bounding_box()["width"] >= 180 for i in range(6))
+    whole = picture["width"] / picture["height"] == pytest.approx(6.4 / 4.4, rel=0.02)
+    return height <= room and long and whole and picture["height"] >= 250
 
 
 SIX = [
@@ -311,18 +316,24 @@ def assert_rests(page, explorer):
 # ---- the second evening ---------------------------------------------------------------------
 
 
-def run_and_save(lab):
-    """Run a notebook, move a slider, save it and close it."""
-    with lab.open(write_notebook(lab, "evening.ipynb", SCRATCH)) as page:
+def run_and_save(lab, name):
+    """Run a notebook, move a slider, save it and close it; returns its name."""
+    with lab.open(write_notebook(lab, name, SCRATCH)) as page:
         page.run_all()
         page.explorers()[0].press("ArrowRight", control=1)
         page.save()
+    return name
 
 
-def test_second_evening_shows_the_stored_picture(lab):
+@pytest.fixture(scope="module")
+def evening(lab):
+    """The name of a notebook that was run, saved without its widgets, and closed."""
+    return run_and_save(lab, "evening.ipynb")
+
+
+def test_second_evening_shows_the_stored_picture(lab, evening):
     """Run, saved, closed and opened again: where widgets are not saved, the picture is there."""
-    run_and_save(lab)
-    with lab.open("evening.ipynb") as page:
+    with lab.open(evening) as page:
         page.until(lambda: page.pictures() == 2, "the stored pictures were not shown")
         page.until(lambda: page.console and complaints(page), "JupyterLab missed no widget")
         page.tab.wait_for_timeout(500)  # for its words to be shown
@@ -350,8 +361,7 @@ def saving(lab):
 
 
 def test_second_evening_with_saved_widgets_shows_them_as_they_were(saving):
-    run_and_save(saving)
-    with saving.open("evening.ipynb", *NARROW) as page:
+    with saving.open(run_and_save(saving, "awake.ipynb"), *NARROW) as page:
         page.until(page.explorers, "the panel was not shown")
         (wave,) = page.explorers()
         assert wave.number(1) == 0.9 and "0.9 m high" in wave.readout()
@@ -366,10 +376,9 @@ def test_second_evening_with_saved_widgets_shows_them_as_they_were(saving):
         page.screenshot("second-saved", wave.box)
 
 
-def test_a_notebook_from_elsewhere_shows_its_pictures(lab):
+def test_a_notebook_from_elsewhere_shows_its_pictures(lab, evening):
     """JupyterLab trusts only what it ran itself; other HTML it cleans. Pictures and words stay."""
-    run_and_save(lab)
-    page = nbformat.read(lab.home / "evening.ipynb", as_version=4)
+    page = nbformat.read(lab.home / evening, as_version=4)
     page.cells[0].source = "# Another's wave"  # so that it is not the file that was run here
     nbformat.write(page, lab.home / "elsewhere.ipynb")
     with lab.open("elsewhere.ipynb") as page:
@@ -379,9 +388,8 @@ def test_a_notebook_from_elsewhere_shows_its_pictures(lab):
         assert page.explorers() == []
 
 
-def test_an_exported_page_is_readable_on_a_phone(lab, tmp_path):
-    run_and_save(lab)
-    exported = export(lab.home / "evening.ipynb", tmp_path)
+def test_an_exported_page_is_readable_on_a_phone(lab, evening, tmp_path):
+    exported = export(lab.home / evening, tmp_path)
     assert_readable_on_a_phone(lab, exported, 2)
     with lab.phone(exported) as tab:
         assert tab.get_by_text("0.8 m high").is_visible() and tab.get_by_text(ASLEEP).is_visible()
