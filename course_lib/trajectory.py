@@ -350,7 +350,7 @@ def blend(waypoints: ArrayLike, deviation: float) -> Trajectory:
     along = way / length[:, None]
     turn = np.diff(along, axis=0)  # a corner begins at distance d before its way-point
     d = 4 * _positive("deviation", deviation) / np.maximum(np.abs(turn).max(axis=1), ROUNDING)
-    d = np.minimum(d, np.minimum(length[:-1], length[1:]) / 2)
+    d = np.minimum(d, 0.45 * np.minimum(length[:-1], length[1:]))  # no piece of length 1e-16
     line = length - np.append(d, 0.0) - np.append(0.0, d)
     durations = np.append(np.column_stack([line[:-1], 2 * d]).ravel(), line[-1])
     bends = np.zeros((len(durations), 2, points.shape[1]))

@@ -451,6 +451,15 @@ def test_a_blended_path_is_run_within_its_limits():
     assert motion.duration < stops
 
 
+@pytest.mark.parametrize("pieces", [10, 80, 320])
+def test_dense_way_points_don_t_slow_a_blend_down(pieces):
+    """Almost straight corners: on a half circle, as fast as along the circle itself."""
+    turn = np.linspace(0, np.pi, pieces + 1)
+    path = blend(np.column_stack([np.cos(turn), np.sin(turn)]), deviation=0.01)
+    best = time_optimal(spline(turn, np.column_stack([np.cos(turn), np.sin(turn)])), 1.0, 2.0)
+    assert time_optimal(path, 1.0, 2.0).duration < 1.3 * best.duration
+
+
 # ------------------------------------------------ as fast as a path allows
 
 
