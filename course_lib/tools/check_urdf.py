@@ -33,12 +33,19 @@ def main(arguments: list[str] | None = None) -> int:
     given = [path for word in options.paths for path in _matches(word)]
     folders = {path: _files_below(path) for path in given if os.path.isdir(path)}
     files = dict.fromkeys(file for path in given for file in folders.get(path) or [path])
+    say = (lambda *words: None) if options.json else lambda *words: print(*words, sep="\n")
+    for folder, below in folders.items():
+        if below:
+            say(f"{folder}: {_count(len(below), 'file')} (*.urdf, *.xacro)")
+    found = {}
+    for file in files:
+        found[file] = _findings(file)
+        say(*found[file], f"{file}: {_summary(found[file])}")
+    if len(found) > 1:
+        say(_total(found.values()))
     if options.json:
-        found = {file: _findings(file) for file in files}
         plain = {file: [asdict(finding) for finding in found[file]] for file in found}
         print(json.dumps(plain, indent=2))
-    else:
-        found = _told_as_text(files, folders)
     every = [finding for findings in found.values() for finding in findings]
     return max((STATUS[finding.severity] for finding in every), default=0)
 
@@ -57,20 +64,6 @@ def _options(arguments):
     return parser.parse_args(arguments)
 
 
-def _told_as_text(files, folders):
-    """{file: findings}, each printed as soon as it is found, and what they sum up to."""
-    for folder, below in folders.items():
-        if below:
-            print(f"{folder}: {_count(len(below))} (*.urdf, *.xacro)")
-    found = {}
-    for file in files:
-        found[file] = _findings(file)
-        print(*found[file], f"{file}: {_summary(found[file])}", sep="\n")
-    if len(found) > 1:
-        print(_total(found.values()))
-    return found
-
-
 def _matches(word):
     """The paths that a word of the command line stands for.
 
@@ -85,55 +78,40 @@ def _files_below(folder):
     found = []
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [
-            os.path.join(place, name)
-            for name in sorted(files)
-            if name.lower().endswith((".urdf", ".xacro"))
-        ]
+        named = [name for name in sorted(files) if name.lower().endswith((".urdf", ".xacro"))]
+        found += [os.path.join(place, name) for name in named]
     return found
 
 
 def _findings(file):
     """Findings that name the file as it was given, so that an editor can jump there."""
+    nothing = ""
     if os.path.isdir(file):
-        return [_nothing_at(file, "no *.urdf or *.xacro in this folder or below it")]
-    if not os.path.lexists(file) and set("*?") & set(file):
-        return [_nothing_at(file, "no file fits this pattern")]
-    return [
-        replace(finding, file=file + finding.file.removeprefix(Path(file).name))
-        for finding in check_urdf(file)
-    ]
+        nothing = "no *.urdf or *.xacro in this folder or below it"
+    elif not os.path.lexists(file) and set("*?") & set(file):
+        nothing = "no file fits this pattern"
+    if nothing:
+        entry = RULES["unreadable"]
+        return [Finding(entry.name, entry.severity, "file", None, nothing, entry.cure, file)]
+    name = Path(file).name
+    return [replace(one, file=file + one.file.removeprefix(name)) for one in check_urdf(file)]
 
 
-def _nothing_at(path, message):
-    entry = RULES["unreadable"]
-    return Finding(entry.name, entry.severity, "file", None, message, entry.cure, path)
-
-
-def _count(files):
-    return f"{files} file{'s' * (files != 1)}"
+def _count(number, word):
+    return f"{number} {word}{'s' * (number != 1)}"
 
 
 def _total(found):
-    counts = Counter(
-        max((finding.severity for finding in findings), key=STATUS.get, default=None)
-        for findings in found
-    )
-    return f"{_count(counts.total())}: " + ", ".join(
-        f"{counts[kind]} {words}" for kind, words in WORST.items() if counts[kind]
-    )
+    worst = [max((one.severity for one in each), key=STATUS.get, default=None) for each in found]
+    counts = Counter(worst)
+    kinds = [f"{counts[kind]} {words}" for kind, words in WORST.items() if counts[kind]]
+    return f"{_count(len(worst), 'file')}: {', '.join(kinds)}"
 
 
 def _summary(findings):
     counts = Counter(finding.severity for finding in findings)
-    return (
-        ", ".join(
-            f"{counts[kind]} {kind}{'s' * (counts[kind] > 1)}"
-            for kind in ("error", "warning", "note")
-            if counts[kind]
-        )
-        or "nothing found"
-    )
+    kinds = [_count(counts[kind], kind) for kind in WORST if counts[kind]]
+    return ", ".join(kinds) or "nothing found"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """A learner's own copies of the lessons: made, renewed, never overwritten.
 
-    python -m course_lib.tools.copies      make or update my_lessons/ and say what was done
-
 `course.py lab` calls `update` at each start. The copies lie in my_lessons/, which git ignores:
 
 - a lesson that is not there yet is copied, and so are the glossary and the pictures beside it; a
@@ -15,9 +13,10 @@ that file is lost or damaged, every copy that differs from the course counts as 
 
 Nothing here needs more than Python itself: course.py runs it before it starts JupyterLab.
 
-Public names: `update`, `folder_for`, `learners_version`, `FIRST`.
+Public names: `update`, `folder_for`, `learners_version`, `replace`, `FIRST`.
 """
 
+import copy
 import hashlib
 import json
 import os
@@ -26,6 +25,8 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from course_lib.tools.clock import text_of
 
 NAME = "my_lessons"
 STATE = ".delivered.json"
@@ -65,7 +66,7 @@ def update(course: Path, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     told: list[str] = []
     state = _read_state(folder / STATE, told)
-    before = json.dumps({name: vars(state[name]) for name in sorted(state)})
+    known = copy.deepcopy(state)
     new = 0
     for name, path in _upstream(course):
         try:
@@ -77,9 +78,9 @@ def update(course: Path, folder: Path) -> list[str]:
             told.append(f"{name} could not be copied ({error.strerror or error}).")
         except BROKEN:
             told.append(f"{path} can't be read as a notebook, so nobody gets a copy of it.")
-    after = json.dumps({name: vars(state[name]) for name in sorted(state)})
-    if after != before:
-        _replace(folder / STATE, after.encode())
+    if state != known:
+        rows = {name: vars(state[name]) for name in sorted(state)}
+        replace(folder / STATE, json.dumps(rows).encode())
     if new:
         told.insert(0, f"Your own copies of the course's pages are in {folder}: {new} new.")
     return told
@@ -117,7 +118,7 @@ def learners_version(source: bytes) -> bytes:
 
 def _without_solution(cell: dict) -> str:
     """The source of a solution cell with a stub in place of each region, or of all."""
-    source = _text(cell)
+    source = text_of(cell)
     stub = STUB if cell["cell_type"] == "code" else TEXT_STUB
 
     def stub_for(found: re.Match) -> str:
@@ -149,7 +150,7 @@ def _deliver(folder: Path, name: str, content: bytes, delivery: Delivery, told: 
     edited = mine not in (*delivery.versions, version)
     changed = version not in delivery.versions
     if not edited and path.read_bytes() != content:
-        _replace(path, content)
+        replace(path, content)
         told.append(f"{name} was renewed: it changed in the course, and you had not edited it.")
     elif edited and changed:
         beside = _beside(path, content, delivery)
@@ -173,7 +174,7 @@ def _beside(path: Path, content: bytes, delivery: Delivery) -> Path:
             _create(beside, content)
             return beside
         if _version_at(beside) in delivery.versions:
-            _replace(beside, content)
+            replace(beside, content)
             return beside
     raise OSError(0, "there are too many fresh copies")
 
@@ -199,13 +200,8 @@ def _version(name: str, content: bytes) -> str:
     """
     if not name.endswith(".ipynb"):
         return _hash(content)
-    cells = [(cell["cell_type"], _text(cell)) for cell in json.loads(content)["cells"]]
+    cells = [(cell["cell_type"], text_of(cell)) for cell in json.loads(content)["cells"]]
     return _hash(json.dumps(cells).encode())
-
-
-def _text(cell: dict) -> str:
-    source = cell["source"]
-    return source if isinstance(source, str) else "".join(source)
 
 
 def _hash(content: bytes) -> str:
@@ -237,7 +233,7 @@ def _create(path: Path, content: bytes) -> None:
             raise
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes) -> None:
     """Replace a file in one step: readers see the old or the new one, never half."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
@@ -248,8 +244,3 @@ def _replace(path: Path, content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
-
-
-if __name__ == "__main__":
-    COURSE = Path(__file__).resolve().parents[2]
-    print(*update(COURSE, folder_for(COURSE)) or ["All copies are up to date."], sep="\n")

@@ -8,6 +8,7 @@ Lesson 00 runs it as its first cell, so this module needs nothing but Python its
 is said without a version or a path: the lines are the same on every machine where all is well.
 """
 
+import contextlib
 import importlib
 import importlib.metadata
 import sys
@@ -37,14 +38,8 @@ def report() -> list[str]:
         return [str(error)]
     lines = [_python(python), *(_package(text) for text in packages), _sliders()]
     bad = sum(not line.endswith((": ok", NO_WINDOWS)) for line in lines)
-    return [
-        *lines,
-        (
-            f"{bad} to mend, see above. Then restart the kernel and run this cell again."
-            if bad
-            else "Everything is there."
-        ),
-    ]
+    mend = f"{bad} to mend, see above. Then restart the kernel and run this cell again."
+    return [*lines, mend if bad else "Everything is there."]
 
 
 def requirements() -> tuple[str, list[str]]:
@@ -53,21 +48,17 @@ def requirements() -> tuple[str, list[str]]:
     They are read from pyproject.toml where course_lib lies in its project, else from the
     installed package. Raises FileNotFoundError where there is neither.
     """
-    try:
+    with contextlib.suppress(FileNotFoundError):
         project = read_project(PROJECT)
         return project["requires-python"], project["dependencies"]
-    except FileNotFoundError:
-        pass
     try:
         installed = importlib.metadata.metadata(COURSE)
     except importlib.metadata.PackageNotFoundError:
         raise FileNotFoundError(
             "the course's own files are incomplete: get them again with `git clone`"
         ) from None
-    packages = [
-        text for text in importlib.metadata.requires(COURSE) or [] if "extra ==" not in text
-    ]
-    return installed["Requires-Python"], packages
+    texts = importlib.metadata.requires(COURSE) or []
+    return installed["Requires-Python"], [text for text in texts if "extra ==" not in text]
 
 
 def _python(needed):
@@ -75,10 +66,8 @@ def _python(needed):
     if sys.version_info[: len(at_least)] >= at_least:
         return "Python: ok"
     found = ".".join(map(str, sys.version_info[:3]))
-    return (
-        f"Python: {found}, needed {needed}. Get it from python.org, then run `python3 course.py"
-        " lab` with it"
-    )
+    cure = "Get it from python.org, then run `python3 course.py lab` with it"
+    return f"Python: {found}, needed {needed}. {cure}"
 
 
 def _package(text):
@@ -98,10 +87,8 @@ def _package(text):
         with warnings.catch_warnings(action="ignore"):
             importlib.import_module(IMPORT_NAMES.get(name.lower(), name))
     except Exception as error:
-        return (
-            f"{name}: does not start ({type(error).__name__}: {error});"
-            f" {cure.replace('install', 'install --force-reinstall')}"
-        )
+        cure = cure.replace("install", "install --force-reinstall")
+        return f"{name}: does not start ({type(error).__name__}: {error}); {cure}"
     return f"{name}: ok"
 
 
@@ -110,10 +97,8 @@ def _sliders():
     from importlib.util import find_spec
 
     if find_spec("jupyterlab_widgets") is None:
-        return (
-            "sliders: their JupyterLab part is missing; run `%pip install jupyterlab_widgets` in a"
-            " cell, then reload the page"
-        )
+        cure = "run `%pip install jupyterlab_widgets` in a cell, then reload the page"
+        return f"sliders: their JupyterLab part is missing; {cure}"
     return "sliders: ok"
 
 

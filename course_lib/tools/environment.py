@@ -30,6 +30,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
+STAMP = "course-stamp.json"  # in .venv: what a finished installation was made from
+UNFINISHED = "course-unfinished"  # in .venv while pip is changing it
 INSTALL_GB = 2.5  # 1.5 GB stay, the rest is needed while pip unpacks
 TESTED_PYTHONS = "3.11 to 3.13"
 TICK_SECONDS = 15  # between two words about progress
@@ -75,10 +77,8 @@ class Requirement:
 def requirements(extras: Sequence[str] = ()) -> list[Requirement]:
     """Return what pyproject.toml asks for, `extras` included. Raises FileNotFoundError."""
     project = read_project()
-    lines = list(project["dependencies"])
-    for extra in extras:
-        lines += project["optional-dependencies"][extra]
-    return [Requirement.read(line) for line in lines]
+    further = [project["optional-dependencies"][extra] for extra in extras]
+    return [Requirement.read(line) for line in sum(further, project["dependencies"])]
 
 
 def read_project(folder: Path | None = None) -> dict:
@@ -104,20 +104,18 @@ def numbers(version: str) -> tuple[int, ...]:
 
 def ensure(extras: Sequence[str]) -> Path:
     """Make .venv ready for `extras` unless it is, and return its Python. Raises Trouble."""
-    if is_ready(extras):
-        settle(VENV)
-        return venv_python()
     busy = "Another course.py is installing packages: wait until it is done, then start again."
     try:
-        with only_one(ROOT / ".venv.lock", busy):
-            if not is_ready(extras):  # the other one may just have done it
-                install(extras)
-            settle(VENV)
+        if not is_ready(extras):
+            with only_one(ROOT / ".venv.lock", busy):
+                if not is_ready(extras):  # the other one may just have done it
+                    install(extras)
     except PermissionError as error:
         raise Trouble(
             f"You may not write into {ROOT} ({error.strerror}): copy the course into a folder of "
             "your own, or use --here with an environment that has the packages."
         ) from error
+    settle(VENV)
     return venv_python()
 
 
@@ -128,7 +126,7 @@ def is_ready(extras: Sequence[str]) -> bool:
         stamp["fingerprint"] == fingerprint()
         and set(extras) <= set(stamp["extras"])
         and venv_python().exists()
-        and not unfinished_file().exists()
+        and not (VENV / UNFINISHED).exists()
         and set(stamp["packages"]) <= packages()
     )
 
@@ -138,21 +136,11 @@ def venv_python() -> Path:
     return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def stamp_file() -> Path:
-    """Return the path of the file that says what a finished installation was made from."""
-    return VENV / "course-stamp.json"
-
-
-def unfinished_file() -> Path:
-    """Return the path of the file that lies in .venv while pip is changing it."""
-    return VENV / "course-unfinished"
-
-
 def read_stamp() -> dict:
     """Return the stamp of the last finished installation; one of nothing if it can't be read."""
     nothing = {"fingerprint": "", "extras": [], "packages": []}
     with contextlib.suppress(OSError, ValueError, TypeError):
-        stamp = nothing | json.loads(stamp_file().read_text(encoding="utf-8"))
+        stamp = nothing | json.loads((VENV / STAMP).read_text(encoding="utf-8"))
         if all(type(stamp[key]) is type(nothing[key]) for key in nothing):
             return stamp
     return nothing
@@ -202,17 +190,17 @@ def install(extras: Sequence[str]) -> None:
     else:
         say("Adding to the environment in .venv what it lacks ...")
     before = installed_names()
-    unfinished_file().touch()
+    (VENV / UNFINISHED).touch()
     try:
         with progress(start):
             run_pip("install", "-c", "constraints.txt", "-e", with_extras(extras))
     except BaseException:
         if installed_names() == before:  # pip gave up before it changed anything
-            unfinished_file().unlink()
+            (VENV / UNFINISHED).unlink()
         raise
     stamp = {"fingerprint": fingerprint(), "extras": extras, "packages": sorted(packages())}
-    stamp_file().write_text(json.dumps(stamp), encoding="utf-8")
-    unfinished_file().unlink()
+    (VENV / STAMP).write_text(json.dumps(stamp), encoding="utf-8")
+    (VENV / UNFINISHED).unlink()
     say(f"The environment is ready after {spoken(time.monotonic() - start, 'min', 's')}.")
 
 
@@ -280,16 +268,15 @@ def remove_broken_venv() -> None:
 
 def what_is_broken() -> str:
     """Return in words why .venv can't be used, or an empty text."""
-    if unfinished_file().exists():
+    if (VENV / UNFINISHED).exists():
         return "its installation was interrupted"
     if (venv_version() or (0, 0)) < (3, 11):
         return "it was made by a Python older than 3.11"
-    try:
+    with contextlib.suppress(OSError):
         probe = [str(venv_python()), "-m", "pip", "--version"]
-        works = subprocess.run(probe, capture_output=True, env=variables()).returncode == 0
-    except OSError:
-        works = False
-    return "" if works else "its Python or its pip does not start"
+        if subprocess.run(probe, capture_output=True, env=variables()).returncode == 0:
+            return ""
+    return "its Python or its pip does not start"
 
 
 def check_disk() -> None:
@@ -391,9 +378,7 @@ def missing_here(extras: Sequence[str]) -> list[str]:
     # What an earlier installation left beside course.py does not count.
     places = [place for place in sys.path if Path(place).resolve() != ROOT]
     missing = []
-    for wanted in [*requirements(extras), own]:
-        if not wanted.is_wanted():
-            continue
+    for wanted in filter(Requirement.is_wanted, [*requirements(extras), own]):
         found = next(iter(metadata.distributions(name=wanted.name, path=places)), None)
         if found is None:
             missing.append(wanted.name)
@@ -483,44 +468,14 @@ def end_group(process: subprocess.Popen, patience: float = 0) -> None:
     process.wait()
 
 
-# --- what went wrong, and its cure -----------------------------------------------------------
-
-# What Python or pip say -> what it means and what cures it; the first that fits is taken.
-CURES = {
-    r"No usable temporary directory": (
-        "There is no room for temporary files: free space in the folder for them, or set TMPDIR "
-        "(Windows: TEMP) to a folder with room, then start again."
-    ),
-    r"No space left on device|Errno 28|not enough space": (
-        "The disk is full: free {gb} GB in the course's folder and in the folder for temporary "
-        "files, then start again."
-    ),
-    r"CERTIFICATE_VERIFY_FAILED|SSLError": (
-        "pip does not trust the certificate of its server: ask those who run your network for the "
-        "right one, set PIP_CERT to its file, then start again."
-    ),
-    r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ConnectionResetError"
-    r"|Network is unreachable|getaddrinfo failed|ProxyError|Connection refused|Max retries": (
-        "pip can't reach its server, and the packages are not all here: connect to the network "
-        "(behind a proxy set HTTPS_PROXY), then start again."
-    ),
-    r"No matching distribution found for (?P<name>\S+)": (
-        "pip finds no package {name} for this Python {python}: check the network and where pip "
-        "looks (pip config list); the course is tested with Python {tested}."
-    ),
-    r"Permission denied|Read-only file system|Access is denied": (
-        "Python may not write into the course's folder: copy the course into a folder of your own, "
-        "then start again."
-    ),
-}
-
-
 def explain(said: str, otherwise: str) -> str:
-    """Turn the output of Python or pip into one sentence with the cure."""
-    for pattern, cure in CURES.items():
-        found = re.search(pattern, said)
-        if found:
-            facts = {"gb": INSTALL_GB, "tested": TESTED_PYTHONS, **found.groupdict()}
-            return cure.format(python="%d.%d" % sys.version_info[:2], **facts)
+    """Turn the output of Python or pip into one sentence with the cure, one of cures.toml."""
+    import tomllib  # here, so that an older Python can import this file
+
+    file = Path(__file__).with_name("cures.toml")
+    facts = {"gb": INSTALL_GB, "tested": TESTED_PYTHONS, "python": "%d.%d" % sys.version_info[:2]}
+    for cure in tomllib.loads(file.read_text(encoding="utf-8"))["cure"]:
+        if found := re.search(cure["said"], said):
+            return cure["sentence"].format(**facts, **found.groupdict())
     last = ([line.strip() for line in said.splitlines() if line.strip()] or ["no reason given"])[-1]
     return f"{otherwise} ({last}); the course is tested with Python {TESTED_PYTHONS}."

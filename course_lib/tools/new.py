@@ -69,12 +69,10 @@ def make(names: Names, root: Path = ROOT) -> list[Path]:
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
-    changed = [
-        *texts,
-        add_row(root / "README.md", names),
-        add_word(notebooks / "glossary.md", names),
-    ]
-    return changed + lead_there(notebooks, names)
+    readme, glossary = root / "README.md", notebooks / "glossary.md"
+    add_row(readme, names)
+    add_word(glossary, names)
+    return [*texts, readme, glossary, *lead_there(notebooks, names)]
 
 
 def stub(name: str, names: Names) -> str:
@@ -102,32 +100,24 @@ def lead_there(notebooks: Path, names: Names) -> list[Path]:
 # --- rows ------------------------------------------------------------------------------------
 
 
-def add_row(path: Path, names: Names) -> Path:
+def add_row(path: Path, names: Names) -> None:
     """Turn the lesson's planned row of README into one that has work to do, or add a row."""
     text = path.read_text(encoding="utf-8")
     rows = re.findall(r"^\| \[?\d\d · .*$", text, re.MULTILINE)
     planned = [row for row in rows if row.startswith(f"| {names.number} · ")]
     can = planned[0].split(" | ")[1] if planned else "TODO"
-    row = f"| [{title(names)}](notebooks/{names.lesson}.ipynb) | {can} | TODO | TODO |"
-    text = (
-        text.replace(planned[0], row) if planned else text.replace(rows[-1], f"{rows[-1]}\n{row}")
-    )
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return path
+    title = f"{names.number} · TODO: its question?"
+    row = f"| [{title}](notebooks/{names.lesson}.ipynb) | {can} | TODO | TODO |"
+    old, new = (planned[0], row) if planned else (rows[-1], f"{rows[-1]}\n{row}")
+    path.write_text(text.replace(old, new), encoding="utf-8", newline="\n")
 
 
-def add_word(path: Path, names: Names) -> Path:
+def add_word(path: Path, names: Names) -> None:
     """Add a word to the glossary that is still to be found."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"(The words of lessons 00 to )\d\d", rf"\g<1>{names.number}", text)
     entry = f"\n### TODO: the words of lesson {names.number}\n\nTODO · TODO\n"
     path.write_text(text + entry, encoding="utf-8", newline="\n")
-    return path
-
-
-def title(names: Names) -> str:
-    """The title of the stub."""
-    return f"{names.number} · TODO: its question?"
 
 
 # --- command line ----------------------------------------------------------------------------

@@ -19,7 +19,6 @@ import os
 import re
 import struct
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,25 +37,15 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from traitlets import Type
 
-from course_lib.tools import pages
+from course_lib.tools import copies, pages
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 CELL_SECONDS = 120
 
 KEPT_CELL_METADATA = {"tags", "jupyter", "nbgrader", "deletable", "editable"}
-NOTEBOOK_METADATA = {
-    "kernelspec": {
-        "display_name": "Python 3 (ipykernel)",
-        "language": "python",
-        "name": "python3",
-    },
-    "language_info": {
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "name": "python",
-        "pygments_lexer": "ipython3",
-    },
-}
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+LANGUAGE = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
+LANGUAGE |= {"pygments_lexer": "ipython3"}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{6,32}")
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -146,24 +135,19 @@ def execute(notebook: NotebookNode, folder: str | Path, seconds: float = CELL_SE
     try:
         # Sets and dicts of strings print in the same order in every run.
         client.execute(env={**os.environ, "PYTHONHASHSEED": "0"})
-    except CellExecutionError as error:
-        raise CellProblem(_name_cell(notebook, running, _last_line(error))) from error
-    except CellTimeoutError as error:
-        said = f"no answer within {seconds} s (time limit per cell)"
-        raise CellProblem(_name_cell(notebook, running, said)) from error
-    except DeadKernelError as error:
-        raise CellProblem(_name_cell(notebook, running, "its kernel died")) from error
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        index = running[-1] if running else 0
+        first = (notebook.cells[index].source.strip().splitlines() or [""])[0].strip()
+        # counted from 1, markdown cells included
+        raise CellProblem(f"cell {index + 1} ({first}): {_reason(error, seconds)}") from error
 
 
-def _name_cell(notebook, running, said):
-    """Say which cell went wrong; cells are counted from 1, markdown cells included."""
-    index = running[-1] if running else 0
-    lines = notebook.cells[index].source.strip().splitlines() or [""]
-    return f"cell {index + 1} ({lines[0].strip()}): {said}"
-
-
-def _last_line(error):
-    return f"{error.ename}: {error.evalue}".strip().splitlines()[0]
+def _reason(error, seconds):
+    if isinstance(error, CellExecutionError):
+        return f"{error.ename}: {error.evalue}".strip().splitlines()[0]
+    if isinstance(error, DeadKernelError):
+        return "its kernel died"
+    return f"no answer within {seconds} s (time limit per cell)"
 
 
 # --- store -----------------------------------------------------------------------------------
@@ -172,7 +156,7 @@ def _last_line(error):
 def normalise(notebook: NotebookNode) -> NotebookNode:
     """Remove from `notebook`, in place, what differs between two runs of the same cells."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": LANGUAGE})
     _fix_ids(notebook.cells)
     count = 0
     for cell in notebook.cells:
@@ -204,19 +188,18 @@ def _fix_ids(cells):
 def _normal_outputs(outputs, count):
     normal = []
     for output in outputs:
-        if output.output_type == "stream":
-            if normal and normal[-1].get("name") == output.name:
-                normal[-1].text += output.text
-                continue
-        elif output.output_type in ("display_data", "execute_result"):
-            output.data.pop(WIDGET_VIEW, None)  # its model id is random
-            if not output.data:
-                continue
-            if "image/png" in output.data:
-                output.data["image/png"] = _plain_png(output.data["image/png"])
-            if "execution_count" in output:
-                output.execution_count = count
-        normal.append(output)
+        data = output.get("data", {})
+        data.pop(WIDGET_VIEW, None)  # its model id is random
+        if "data" in output and not data:
+            continue
+        if "image/png" in data:
+            data["image/png"] = _plain_png(data["image/png"])
+        if "execution_count" in output:
+            output.execution_count = count
+        if normal and normal[-1].get("name", "") == output.get("name"):  # pieces of one stream
+            normal[-1].text += output.text
+        else:
+            normal.append(output)
     return normal
 
 
@@ -240,20 +223,6 @@ def dumps(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT).rstrip("\n") + "\n"
 
 
-def _replace_file(path, text):
-    """Write `text` to `path` in one step: readers see the old or the new file, never half."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".part")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        if path.exists():
-            os.chmod(temporary, path.stat().st_mode & 0o777)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
 def refresh(path: str | Path, seconds: float | None = CELL_SECONDS, write: bool = True) -> bool:
     """Re-execute the notebook at `path` and store it. Return whether its bytes changed.
 
@@ -272,10 +241,10 @@ def refresh(path: str | Path, seconds: float | None = CELL_SECONDS, write: bool 
     normalise(notebook)
     if re.match(r"\d\d_", path.name) and notebook.cells:
         pages.make(notebook, pages.surroundings(path))
-    text = dumps(notebook)
-    changed = text.encode("utf-8") != before
+    after = dumps(notebook).encode("utf-8")
+    changed = after != before
     if changed and write:
-        _replace_file(path, text)
+        copies.replace(path, after)
     return changed
 
 

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from course_lib.arm import load_arm
 from course_lib.kinematics import fk, jacobian
 from course_lib.tools import bench
-from course_lib.tools.bench import core, explorers, imports, kinematics, lesson, table, urdf
+from course_lib.tools.bench import core, explorers, kinematics, reading, table, urdf
 from course_lib.tools.bench.__main__ import main, measure
 from course_lib.tools.bench.core import Row, Size
 
@@ -274,7 +274,7 @@ def test_a_slow_import_and_a_quick_one(tmp_path, monkeypatch):
     (tmp_path / "slow.py").write_text("import time, numpy\ntime.sleep(0.5)\n")
     (tmp_path / "quick.py").write_text("import numpy\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    slow, quick = imports.bench_import(Size(long_repeats=1, modules=("slow", "quick")))
+    slow, quick = reading.bench_import(Size(long_repeats=1, modules=("slow", "quick")))
     assert (slow.name, quick.name) == ("import slow", "import quick")
     assert slow.ours[0] >= 500 > 400 > quick.ours[0]
     assert quick.peers["import numpy"][0] > quick.ours[0]
@@ -290,7 +290,7 @@ def test_a_slow_lesson_takes_longer_than_it_sleeps(tiny):
     cells = [new_code_cell("import time\ntime.sleep(2)")]
     slow = new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(slow, tiny.notebooks / "07_line.ipynb")
-    (row,) = lesson.bench_lesson(tiny)
+    (row,) = reading.bench_lesson(tiny)
     assert (row.name, row.at_most) == ("07_line, run", 30)
     assert 2 <= row.ours[0] < 30
 

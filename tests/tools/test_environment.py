@@ -200,7 +200,7 @@ def test_a_link_is_never_followed_and_removed(environment, pip, tmp_path):
 
 def test_it_does_not_saw_off_the_branch_it_sits_on(environment, pip, monkeypatch):
     pip.make_venv()
-    environment.unfinished_file().touch()
+    (environment.VENV / environment.UNFINISHED).touch()
     monkeypatch.setattr(environment.sys, "prefix", str(environment.VENV))
     with pytest.raises(environment.Trouble, match="with another Python than the one in it"):
         environment.ensure([])
@@ -230,7 +230,7 @@ def test_the_second_waits_for_the_first_as_long_as_it_is_told(environment):
 @pytest.mark.parametrize("text", ["[]", "", '{"fingerprint": 1, "extras": []}', '{"extras": []}'])
 def test_a_damaged_stamp_installs_again(environment, pip, text):
     environment.ensure([])
-    environment.stamp_file().write_text(text)
+    (environment.VENV / environment.STAMP).write_text(text)
     environment.ensure([])
     assert len(pip.calls) == 2 and pip.made == 1 and environment.is_ready([])
 

@@ -60,10 +60,11 @@ def modules_of(path):
     return names
 
 
-@pytest.mark.parametrize("name", ["course.py", "environment", "lab", "copies"])
+@pytest.mark.parametrize("name", ["course.py", "environment", "lab", "copies", "clock"])
 def test_it_needs_the_standard_library_only(name):
     path = ROOT / (name if name == "course.py" else f"course_lib/tools/{name}.py")
-    ours = {"course_lib.tools", "course_lib.tools.environment", "fcntl", "msvcrt"}
+    ours = {"course_lib.tools", "course_lib.tools.environment", "course_lib.tools.clock"}
+    ours |= {"fcntl", "msvcrt"}
     names = {module.split(".")[0] for module in modules_of(path) - ours}
     assert names - set(sys.stdlib_module_names) == set()
 

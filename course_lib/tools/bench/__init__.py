@@ -7,7 +7,7 @@ means that ours is faster. A promise that the course makes is shown beside the r
 
 core        Row, Size, taking turns
 table       a row's numbers, and all of them as text
-kinematics, ik, trajectory, urdf, explorers, imports, lesson, grading: one file a topic
+kinematics, ik, trajectory, urdf, explorers, reading, grading: one file a topic
 __main__    the command line
 
 To add a row, write a function that takes a `Size` and yields `Row`s, made by `core.race`, and put
@@ -17,9 +17,8 @@ it into GROUPS.
 from course_lib.tools.bench.explorers import bench_key, bench_redraw
 from course_lib.tools.bench.grading import bench_grading
 from course_lib.tools.bench.ik import bench_ik
-from course_lib.tools.bench.imports import bench_import
 from course_lib.tools.bench.kinematics import bench_kinematics
-from course_lib.tools.bench.lesson import bench_lesson
+from course_lib.tools.bench.reading import bench_import, bench_lesson
 from course_lib.tools.bench.trajectory import bench_trajectory
 from course_lib.tools.bench.urdf import bench_urdf
 

@@ -9,14 +9,9 @@ from pathlib import Path
 
 from course_lib.tools.bench import GROUPS
 from course_lib.tools.bench.core import Size, guarded
-from course_lib.tools.bench.table import (
-    document,
-    machine,
-    machine_line,
-    promises,
-    summary,
-    table,
-)
+from course_lib.tools.bench.table import machine, machine_line, promises, summary, table
+
+RATIO = "ours/peer: below 1 means that ours is faster"
 
 
 def measure(names: list[str], size: Size) -> list[dict]:
@@ -33,19 +28,19 @@ def measure(names: list[str], size: Size) -> list[dict]:
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print the table, and return 0; 1 if a group failed or a promise is not kept."""
     parser = argparse.ArgumentParser(prog="course.py bench", description=__doc__)
-    parser.add_argument(
-        "groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)} (default: all)"
-    )
+    known = ", ".join(GROUPS)
+    about = f"of {known} (default: all)"
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=about)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same numbers to FILE")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.groups if name not in GROUPS]
     if unknown:
-        parser.error(f"no group {unknown[0]!r}; there are {', '.join(GROUPS)}")
+        parser.error(f"no group {unknown[0]!r}; there are {known}")
     place = machine()
     summaries = measure(options.groups or list(GROUPS), Size())
     print(table(summaries), machine_line(place), sep="\n\n")
     if options.json:
-        text = json.dumps(document(place, summaries), indent=1)
+        text = json.dumps({"machine": place, "ratio": RATIO, "rows": summaries}, indent=1)
         options.json.write_text(text + "\n", encoding="utf-8")
     failed = any(said["note"].startswith("failed") for said in summaries)
     over = any(not promise["kept"] for said in summaries for promise in promises(said))

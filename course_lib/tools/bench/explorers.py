@@ -76,15 +76,14 @@ def explorers_of(lesson: Path) -> list[tuple[Callable, Callable, object]]:
 
 
 def random_values(controls: dict, rng: np.random.Generator) -> dict:
-    """A value for each control, anywhere in its range."""
-    return {name: random_value(control, rng) for name, control in controls.items()}
-
-
-def random_value(control, rng):
-    """A value of one control: one of its options, or a number of its own kind."""
-    if control.options is not None:
-        return list(control.options.values())[rng.integers(len(control.options))]
-    return type(control.lo)(rng.uniform(control.lo, control.hi))
+    """A value for each control: one of its options, or a number of its own kind in its range."""
+    values = {}
+    for name, control in controls.items():
+        if control.options is None:
+            values[name] = type(control.lo)(rng.uniform(control.lo, control.hi))
+        else:
+            values[name] = list(control.options.values())[rng.integers(len(control.options))]
+    return values
 
 
 def full_redraw(build: Callable, draw: Callable, postures: Iterator[dict]) -> Callable[[], bytes]:

@@ -1,6 +1,6 @@
 """The numbers of the rows, as text and as JSON, and on which machine they were taken.
 
-Public names: `summary`, `table`, `spread`, `machine`, `machine_line`, `document`.
+Public names: `summary`, `promises`, `table`, `spread`, `machine`, `machine_line`.
 """
 
 from __future__ import annotations
@@ -25,36 +25,29 @@ def spread(values: list[float]) -> float:
 
 def summary(row: Row) -> dict:
     """What the table and the JSON file say about a row."""
-    return {
-        "name": row.name,
-        "unit": row.unit,
-        "note": row.note,
-        "ours": _numbers(row.ours),
-        "promises": _own_promise(row),
-        "peers": [_peer(row, name) for name in row.peers] if row.ours else [],
-    }
+    said = {"name": row.name, "unit": row.unit, "note": row.note}
+    said |= {"ours": None, "promises": [], "peers": []}
+    if not row.ours:
+        return said
+    said["ours"], ours = _numbers(row.ours), statistics.median(row.ours)
+    if row.at_most is not None:
+        said["promises"].append(_promise(f"{row.at_most:g} {row.unit}", ours <= row.at_most))
+    for name, times in row.peers.items():
+        ratio = ours / statistics.median(times)
+        peer = {"name": name, **_numbers(times), "ours/peer": ratio, "promises": []}
+        if name in row.of_peer:
+            most = row.of_peer[name]
+            peer["promises"].append(_promise(f"{most:g} of it", ratio <= most))
+        said["peers"].append(peer)
+    return said
 
 
 def _numbers(values):
-    if not values:
-        return None
     return {"median": statistics.median(values), "spread": spread(values), "count": len(values)}
 
 
-def _own_promise(row):
-    if not row.ours or row.at_most is None:
-        return []
-    kept = statistics.median(row.ours) <= row.at_most
-    return [{"what": f"at most {row.at_most:g} {row.unit}", "kept": kept}]
-
-
-def _peer(row, name):
-    ratio = statistics.median(row.ours) / statistics.median(row.peers[name])
-    said = {"name": name, **_numbers(row.peers[name]), "ours/peer": ratio, "promises": []}
-    if name in row.of_peer:
-        most = row.of_peer[name]
-        said["promises"].append({"what": f"at most {most:g} of it", "kept": ratio <= most})
-    return said
+def _promise(most, kept):
+    return {"what": f"at most {most}", "kept": kept}
 
 
 def promises(said: dict) -> list[dict]:
@@ -118,9 +111,3 @@ def machine_line(place: dict) -> str:
         if place["load"] > place["cores"] / 2:
             line += ": others are busy here, so times are too long; compare only within a row"
     return line
-
-
-def document(place: dict, summaries: list[dict]) -> dict:
-    """What goes into the JSON file."""
-    ratio = "ours/peer: below 1 means that ours is faster"
-    return {"machine": place, "ratio": ratio, "rows": summaries}
