@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from course_lib.arm import Arm
-from course_lib.collision.scene import Capsule, Scene, norm, shape_of
+from course_lib.collision.scene import Box, Capsule, Scene, Sphere, norm, shape_of
 from course_lib.dh import dh_matrix, mdh_matrix
 from course_lib.kinematics import frames_of_columns
 from course_lib.poses import finite
@@ -22,8 +22,9 @@ from course_lib.poses import finite
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-AT_ONCE = 9000  # pairs times configurations: their arrays stay in the processor's cache
+AT_ONCE = 18_000  # pairs times configurations: their arrays stay in the processor's cache
 FEW = 64  # configurations, or pairs, are too few for what pays with many
+SPLIT = 16  # obstacles that are looked at first; postures that are not halved
 STEP = 0.05  # [m] that a body moves, by its bound, between two samples of the first pass at most
 RESOLUTION = 1e-3  # [m] an interval in which no body moves farther is not halved again
 
@@ -139,17 +140,30 @@ def _points(arm, q):
 
 
 class Group(NamedTuple):
-    """Pairs of one kind. shape: the fields of S obstacles (…, S, 1, 1), against B bodies (1, B).
+    """Pairs of one kind: S obstacles against bodies (1, B); or bodies (P,) against other bodies.
 
-    Chosen pairs, and those of the arm with itself (no shape), are lists: (…, pairs, 1), (pairs,).
+    shape, box   fields (…, S, 1, 1), lowest and highest corners (3, S, 1) of the obstacles, or None
+    other        (S, 1) numbers of the obstacles, or (P,) of the other bodies
     """
 
     kind: type
     bodies: np.ndarray
-    shape: list | None
-    body: np.ndarray  # (pairs,) numbers of bodies
-    other: np.ndarray  # (pairs,) numbers of obstacles, or of the other bodies
-    box: list | None = None  # lowest and highest corners (3, S, 1) of the obstacles
+    other: np.ndarray
+    shape: list | None = None
+    box: list | None = None
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Two arrays (pairs,): the number of the body, and that of the obstacle or other body."""
+        return tuple(x.ravel() for x in np.broadcast_arrays(self.bodies, self.other))
+
+    def some(self, mask: np.ndarray) -> Group:
+        """The obstacles for which mask (S,) says so; bodies against bodies stay as they are."""
+        if self.shape is None:
+            return self
+        shape = [x[..., mask, :, :] for x in self.shape]
+        return self._replace(
+            other=self.other[mask], shape=shape, box=[x[:, mask] for x in self.box]
+        )
 
 
 @lru_cache(maxsize=64)
@@ -163,13 +177,11 @@ def _groups(arm, scene):
         stack = lambda values: np.moveaxis(np.array(values, float), 0, -1)[..., None]
         shape = [stack([getattr(x, key) for x in solids])[..., None] for key in shape_of(kind)]
         bodies = np.flatnonzero(~np.isin(body.link, may_touch))
-        pairs = (x.ravel() for x in np.meshgrid(bodies, numbers))
         box = [stack(corners) for corners in zip(*(x.bounds() for x in solids))]
-        groups.append(Group(kind, bodies[None], shape, *pairs, box))
+        groups.append(Group(kind, bodies[None], np.array(numbers)[:, None], shape, box))
     checked, link = self_pairs(arm) if scene.pairs is None else scene.pairs, body.link.tolist()
     own = [(i, j) for i, k in enumerate(link) for j, m in enumerate(link) if (k, m) in checked]
-    i, j = np.array(own, int).reshape(-1, 2).T
-    return (*groups, Group(Capsule, i, None, i, j))
+    return (*groups, Group(Capsule, *np.array(own).T)) if own else tuple(groups)
 
 
 def _measured(arm, groups, P):
@@ -177,7 +189,7 @@ def _measured(arm, groups, P):
     body = capsules(arm)
     A, B = P[:, body.first], P[:, body.last]
     D = B - A
-    for kind, bodies, shape, _, other, _ in groups:
+    for kind, bodies, other, shape, _ in groups:
         if shape is None:
             shape = A[:, other], B[:, other], body.radius[other, None]
         gap, t, way = kind.measure(A[:, bodies], D[:, bodies], *shape)
@@ -188,34 +200,32 @@ def _measured(arm, groups, P):
 def _gaps(arm, groups, P):
     """(pairs, N): the clearances of all groups."""
     rows = [gap for gap, _, _ in _measured(arm, groups, P)]
-    return rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, P.shape[2])), *rows])
+    return np.concatenate([np.empty((0, P.shape[2])), *rows])
 
 
-def _apart(arm, groups, P):
-    """Of each group (pairs,): how far the boxes around body and obstacle are apart at least [m].
-
-    P (3, K, N): the box of a body holds it in all N configurations.
-    """
+def _boxes(arm, P):
+    """Lowest and highest corners (3, B) of the boxes that hold the bodies in all N postures."""
     body, low, high = capsules(arm), P.min(axis=2), P.max(axis=2)
     low = np.minimum(low[:, body.first], low[:, body.last]) - body.radius
-    high = np.maximum(high[:, body.first], high[:, body.last]) + body.radius
+    return low, np.maximum(high[:, body.first], high[:, body.last]) + body.radius
+
+
+def _apart(groups, low, high):
+    """Of each group (S,): how far its obstacles' boxes are at least from all boxes (3, B) [m]."""
     for g in groups:
         if g.box is None:
-            yield np.zeros(g.body.size)
+            yield np.zeros(1)
         else:
-            gap = np.maximum(g.box[0] - high[:, g.bodies], low[:, g.bodies] - g.box[1])
-            yield norm(np.maximum(gap, 0)).ravel()
+            gap = np.maximum(g.box[0] - high[:, None], low[:, None] - g.box[1])
+            yield norm(np.maximum(gap, 0, out=gap)).min(axis=1)
 
 
-def _chosen(groups, masks):
-    """The pairs of each group for which its mask says so."""
-    for g, mask in zip(groups, masks):
-        body, other, shape = g.body[mask], g.other[mask], g.shape
-        if shape is not None:
-            rows = np.flatnonzero(mask) // g.bodies.size
-            shape = [v[..., rows, 0, :] for v in shape]
-        if body.size:
-            yield Group(g.kind, body, shape, body, other)
+def _within(groups, reach, low, high):
+    """The groups without the obstacles that are farther than reach [m] from all boxes (3, B)."""
+    whole = low.min(axis=1, keepdims=True), high.max(axis=1, keepdims=True)
+    for boxes in (whole, (low, high)):
+        groups = [g.some(x <= reach) for g, x in zip(groups, _apart(groups, *boxes))]
+    return groups
 
 
 # ---------------------------------------------------------------- postures
@@ -228,7 +238,7 @@ def clearance(arm: Arm, scene: Scene, q: ArrayLike) -> np.ndarray:
     """
     q = finite("q", q, arm.n)
     rows, groups = q.reshape(-1, arm.n), _groups(arm, scene)
-    least, few = [np.empty(0)], max(16, AT_ONCE // max(1, sum(g.body.size for g in groups)))
+    least, few = [np.empty(0)], AT_ONCE // min(max(1, _size(groups)), FEW)
     for k in range(0, len(rows), AT_ONCE):
         P = _points(arm, rows[k : k + AT_ONCE])
         parts = (P[..., i : i + few] for i in range(0, P.shape[2], few))
@@ -237,15 +247,50 @@ def clearance(arm: Arm, scene: Scene, q: ArrayLike) -> np.ndarray:
 
 
 def _least(arm, groups, P):
-    """(N,) clearances; pairs whose boxes are farther apart than what was found are left out."""
-    least = lambda groups: _gaps(arm, groups, P).min(axis=0, initial=np.inf)
-    if sum(g.body.size for g in groups) <= FEW:
-        return least(groups)
-    apart = [*_apart(arm, groups, P)]
-    near = np.partition(np.concatenate(apart), FEW)[FEW]
-    found = least(_chosen(groups, [x <= near for x in apart]))
-    rest = _chosen(groups, [(x > near) & (x < found.max()) for x in apart])
-    return np.minimum(found, least(rest))
+    """(N,) clearances; obstacles whose boxes are farther away than what was found are left out.
+
+    Half of the postures have smaller boxes, which leave out more.
+    """
+    if _size(groups) <= FEW:
+        return _nearest(arm, groups, P)
+    apart = [*_apart(groups, *_boxes(arm, P))]
+    near = np.sort(np.concatenate(apart))[:SPLIT][-1]
+    found = _nearest(arm, [g.some(x <= near) for g, x in zip(groups, apart)], P)
+    rest = [g.some((x > near) & (x < found.max())) for g, x in zip(groups, apart) if g.shape]
+    if P.shape[2] <= SPLIT:
+        return np.minimum(found, _nearest(arm, rest, P))
+    halves = [_least(arm, rest, half) for half in np.array_split(P, 2, axis=2)]
+    return np.minimum(found, np.concatenate(halves))
+
+
+def _size(groups):
+    return sum(np.broadcast(g.bodies, g.other).size for g in groups)
+
+
+def _nearest(arm, groups, P):
+    """(N,) clearances; boxes, which take long, only where they can be nearest."""
+    found = np.full(P.shape[2], np.inf)
+    for gap, _, _ in _measured(arm, [g for g in groups if g.kind is not Box], P):
+        np.minimum(found, gap.min(axis=0, initial=np.inf), out=found)
+    for g in groups:
+        if g.kind is Box:
+            _nearest_box(arm, g, P, found)
+    return found
+
+
+def _nearest_box(arm, g, P, found):
+    """Put into found (N,) what is less. A box lies between two balls, whose distances are quick."""
+    body, (pose, size) = capsules(arm), g.shape
+    A = P[:, body.first[g.bodies]]
+    D = P[:, body.last[g.bodies]] - A
+    radius = body.radius[g.bodies][..., None]
+    middle = Sphere.measure(A, D, pose[:3, 3], radius)[0]
+    most = np.minimum(
+        found, (middle - size.min(axis=0) / 2).reshape(-1, len(found)).min(axis=0, initial=np.inf)
+    )
+    at = np.nonzero(middle - norm(size) / 2 <= most)
+    pick = lambda x: np.broadcast_to(x, (*x.shape[: x.ndim - middle.ndim], *middle.shape))[..., *at]
+    np.minimum.at(found, at[-1], Box.measure(*map(pick, (A, D, pose, size)))[0] - pick(radius))
 
 
 class Closest(NamedTuple):
@@ -265,16 +310,15 @@ class Closest(NamedTuple):
 def closest(arm: Arm, scene: Scene, q: ArrayLike) -> Closest:
     """The pair with the least clearance in each of the configurations q (..., n)."""
     q, body, groups = finite("q", q, arm.n), capsules(arm), _groups(arm, scene)
-    if not any(g.body.size for g in groups):
+    if not groups:
         raise ValueError(f"scene: {scene.name!r} holds no pair, expected something to check")
     P = _points(arm, q.reshape(-1, arm.n))
     gap, t, way = (np.concatenate(x, axis=-2) for x in zip(*_measured(arm, groups, P)))
     least, each = gap.argmin(axis=0), np.arange(P.shape[2])
     own = [f"link {k}" for k in body.link]
-    other = [
-        own[k] if g.shape is None else scene.obstacles[k].name for g in groups for k in g.other
-    ]
-    b = np.concatenate([g.body for g in groups])[least]
+    pairs = [(b, o, g.shape) for g in groups for b, o in zip(*g.pairs())]
+    other = [scene.obstacles[o].name if shape else own[o] for _, o, shape in pairs]
+    b = np.array([b for b, _, _ in pairs])[least]
     A, B, way = P[:, body.first[b], each], P[:, body.last[b], each], way[:, least, each]
     unit = way / np.maximum(norm(way), 1e-300)
     point = A + t[least, each] * (B - A) + body.radius[b] * unit
@@ -320,11 +364,8 @@ def check_edge(arm: Arm, scene: Scene, q0: ArrayLike, q1: ArrayLike, margin: flo
     speed, bend, between = _motion(arm, q0, q1)
     t = np.linspace(0, 1, max(2, int(speed.max() / STEP) + 2))
     P, groups, move = _points(arm, q0 + t[:, None] * (q1 - q0)), _groups(arm, scene), q1 - q0
-    if sum(g.body.size for g in groups) > FEW:
-        near = margin + bend * t[1] ** 2 / 8
-        groups = [
-            *_chosen(groups, [x <= near[g.body] for g, x in zip(groups, _apart(arm, groups, P))])
-        ]
+    if _size(groups) > FEW:
+        groups = _within(groups, margin + bend.max() * t[1] ** 2 / 8, *_boxes(arm, P))
     now = t, P, _gaps(arm, groups, P)
     left, right = [x[..., :-1] for x in now], [x[..., 1:] for x in now]
     samples, step = len(t), t[1]
@@ -364,10 +405,11 @@ def _moved(arm, groups, chord, bend, between):
     """(pairs, I): how much less the clearance of a pair can be inside than the ends say, twice."""
     body, chord = capsules(arm), norm(chord)
     far = np.maximum(chord[body.first], chord[body.last]) + bend[:, None]
-    rows = [
-        far[g.body] if g.shape else between[g.body, g.other, None] + 0 * far[:1] for g in groups
-    ]
-    return np.concatenate([far[:0], *rows])
+    rows = [far[:0]]
+    for g in groups:
+        b, other = g.pairs()
+        rows.append(far[b] if g.shape else np.broadcast_to(between[b, other, None], far[b].shape))
+    return np.concatenate(rows)
 
 
 def _motion(arm, q0, q1):

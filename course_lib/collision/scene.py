@@ -189,7 +189,8 @@ def norm(v):
 
 def _share(a, b):
     """a / b kept between 0 and 1; 0 where both are 0."""
-    return np.minimum(np.maximum(a / np.maximum(b, 1e-300), 0), 1)
+    share = a / np.maximum(b, 1e-300)
+    return np.clip(share, 0, 1, out=share)
 
 
 # ---------------------------------------------------------------- scenes
