@@ -5,8 +5,6 @@ dot. Exit status: 0 nothing found, or notes only; 1 warnings; 2 errors, or a fil
 read.
 """
 
-from __future__ import annotations
-
 import argparse
 import glob
 import json

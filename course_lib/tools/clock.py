@@ -10,17 +10,19 @@ A heading that ends in "(deeper)" makes its section deeper: it can be left out. 
 only; cells are those of a notebook file, as dicts or as nbformat's objects. What the rules on time
 ask besides is in tests/support/clock.py, which also prints the table of a lesson.
 
-Public names: `Part`, `parts`, `count`, `headings`, `part_heading`, `authors_text`, `text_of`.
+Public names: `Part`, `parts`, `count`, `minutes`, `headings`, `part_heading`, `authors_text`,
+`text_of`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Cell = Mapping
 
-WORDS_A_MINUTE, LINES_A_MINUTE = 75, 7
-FIGURE, QUESTION, CHECKPOINT, ON_PAPER = 1, 1.5, 6, 8  # minutes each
+READING = {"words": 1 / 75, "code": 1 / 7, "figures": 1}  # minutes each; code: visible lines
+DOING = {"questions": 1.5, "checks": 6, "paper": 8}
 
 START = "start"  # the name of what comes before the first part
 BEGIN, END = "<!-- made by refresh -->", "<!-- end of what refresh made -->"
@@ -31,39 +33,25 @@ HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 
 
 @dataclass
-class Count:
-    """What there is to read and to do in some cells."""
+class Part:
+    """A part of a lesson: its heading ("A · One row"), and how much of it is deeper [min].
 
-    words: int = 0
-    code: int = 0
-    figures: int = 0
-    questions: int = 0
-    checks: int = 0
-    paper: int = 0
+    count: what there is to read and to do, a number for each name in READING and DOING.
+    """
 
-    @property
-    def passive(self) -> float:
-        """Minutes of reading and looking."""
-        return self.words / WORDS_A_MINUTE + self.code / LINES_A_MINUTE + FIGURE * self.figures
+    name: str = START
+    count: Counter = field(default_factory=Counter)
+    deeper: float = 0
 
     @property
     def minutes(self) -> float:
         """Minutes of reading and doing."""
-        tasks = QUESTION * self.questions + CHECKPOINT * self.checks + ON_PAPER * self.paper
-        return self.passive + tasks
-
-    def add(self, other: "Count") -> None:
-        """Add the numbers of `other`."""
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
+        return minutes(self.count)
 
 
-@dataclass
-class Part(Count):
-    """A part of a lesson: its heading ("A · One row"), and how much of it is deeper [min]."""
-
-    name: str = START
-    deeper: float = 0
+def minutes(count: Counter, kinds: Mapping[str, float] = READING | DOING) -> float:
+    """How long it takes to read and do what was counted; of some `kinds` only, READING say."""
+    return sum(count[kind] * each for kind, each in kinds.items())
 
 
 def text_of(cell: Cell) -> str:
@@ -77,29 +65,21 @@ def authors_text(source: str) -> str:
     return MADE.sub("\n\n", source).strip("\n")
 
 
-def count(cell: Cell) -> Count:
+def count(cell: Cell) -> Counter:
     """What there is to read and to do in one cell."""
     source = text_of(cell)
-    if cell["cell_type"] == "code":
-        return _count_code(cell, source)
-    prose = FOLDED.sub("", authors_text(source))
-    return Count(
-        words=len(prose.split()),
-        questions=len(re.findall(r"^\d+\. ", prose, re.MULTILINE)),
-        paper=len(re.findall(r"\bon paper\b", prose, re.IGNORECASE)),
-    )
-
-
-def _count_code(cell: Cell, source: str) -> Count:
+    if cell["cell_type"] != "code":
+        prose = FOLDED.sub("", authors_text(source))
+        questions = len(re.findall(r"^\d+\. ", prose, re.MULTILINE))
+        paper = len(re.findall(r"\bon paper\b", prose, re.IGNORECASE))
+        return Counter(words=len(prose.split()), questions=questions, paper=paper)
     metadata = cell.get("metadata", {})
     folded = metadata.get("jupyter", {}).get("source_hidden")
-    hidden = folded or "hide-input" in metadata.get("tags", [])
+    lines = [] if folded or "hide-input" in metadata.get("tags", []) else source.splitlines()
     pictures = ["image/png" in output.get("data", {}) for output in cell.get("outputs", [])]
-    return Count(
-        code=0 if hidden else sum(bool(line.strip()) for line in source.splitlines()),
-        figures=int(any(pictures)),
-        checks=len(re.findall(r"^check\(", source, re.MULTILINE)),
-    )
+    checks = len(re.findall(r"^check\(", source, re.MULTILINE))
+    visible = sum(1 for line in lines if line.strip())
+    return Counter(code=visible, figures=int(any(pictures)), checks=checks)
 
 
 def headings(cell: Cell) -> list[tuple[int, str]]:
@@ -138,6 +118,6 @@ def parts(cells: Iterable[Cell]) -> list[Part]:
         if name:
             found.append(Part(name=name))
         counted = count(cell)
-        found[-1].add(counted)
-        found[-1].deeper += counted.minutes if deeper else 0
+        found[-1].count.update(counted)
+        found[-1].deeper += minutes(counted) if deeper else 0
     return found

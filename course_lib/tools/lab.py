@@ -4,6 +4,7 @@ Public names: `jupyterlab_arguments`, `check_port`, `own_copies`, `settle_here`,
 `runs_already`.
 """
 
+import argparse
 import os
 import socket
 import sys
@@ -22,7 +23,7 @@ def jupyterlab_arguments(arguments: Sequence[str], folder: Path) -> list[str]:
         f"--ServerApp.root_dir={folder}",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
-    if value_of("--port", arguments) is not None:
+    if port_of(arguments) is not None:
         ours.append("--ServerApp.port_retries=0")
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in arguments:
         ours.append("--allow-root")  # in containers; the server listens to this machine only
@@ -70,7 +71,7 @@ def own_copies() -> Path:
 
 def check_port(arguments: Sequence[str]) -> None:
     """Raise Trouble unless --port, where it is given, has the number of a port that is free."""
-    text = value_of("--port", arguments)
+    text = port_of(arguments)
     if text is None:
         return
     if not text:
@@ -89,11 +90,8 @@ def check_port(arguments: Sequence[str]) -> None:
             ) from error
 
 
-def value_of(option: str, arguments: Sequence[str]) -> str | None:
-    """Return the value of `option` ("--port N" or "--port=N") in `arguments`, or None."""
-    for word, following in zip(arguments, [*arguments[1:], ""]):
-        if word == option:
-            return following
-        if word.startswith(option + "="):
-            return word.partition("=")[2]
-    return None
+def port_of(arguments: Sequence[str]) -> str | None:
+    """Return the value of --port in JupyterLab's arguments, "" without one, None without --port."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--port", nargs="?", const="")
+    return parser.parse_known_args(arguments)[0].port

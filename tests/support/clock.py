@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from course_lib.tools.clock import Cell, count, parts, text_of
+from course_lib.tools.clock import DOING, READING, Cell, count, minutes, parts, text_of
 
 TASK = re.compile(r"alert alert-info|^##+ Predict\b", re.MULTILINE)
 
@@ -23,11 +23,6 @@ class Idle:
     minutes: float
     first_cell: int
     last_cell: int
-
-
-def minutes(cells: Iterable[Cell]) -> float:
-    """Minutes that the whole lesson takes."""
-    return sum(part.minutes for part in parts(cells))
 
 
 def core_and_deeper(cells: Iterable[Cell]) -> tuple[float, float]:
@@ -46,11 +41,11 @@ def longest_idle(cells: Iterable[Cell]) -> Idle:
     longest, passed, first = Idle(0, 1, 1), 0.0, 1
     for number, cell in enumerate(cells, 1):
         counted = count(cell)
-        passed += counted.passive
+        passed += minutes(counted, READING)
         if passed > longest.minutes:
             longest = Idle(passed, first, number)
         markdown = cell["cell_type"] != "code"
-        if counted.minutes > counted.passive or (markdown and TASK.search(text_of(cell))):
+        if minutes(counted, DOING) or (markdown and TASK.search(text_of(cell))):
             passed, first = 0.0, number + 1
     return longest
 
@@ -65,8 +60,8 @@ def main(paths: list[str]) -> int:
             cells = json.load(file)["cells"]
         print(path, "   words  code  figs quest check paper   min", sep="\n")
         for part in parts(cells):
-            row = (part.words, part.code, part.figures, part.questions, part.checks, part.paper)
-            print("  ", *(f"{n:5}" for n in (*row, round(part.minutes))), f" {part.name}")
+            row = [*(part.count[kind] for kind in READING | DOING), round(part.minutes)]
+            print("  ", *(f"{n:5}" for n in row), f" {part.name}")
         core, deeper = core_and_deeper(cells)
         idle = longest_idle(cells)
         print(f"   core {core:.0f} min, deeper {deeper:.0f} min; longest without a task", end=" ")

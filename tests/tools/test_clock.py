@@ -3,7 +3,7 @@
 import pytest
 from support import clock
 
-from course_lib.tools.clock import BEGIN, END, parts
+from course_lib.tools.clock import BEGIN, END, count, minutes, parts
 from course_lib.tools.environment import spoken
 
 
@@ -17,7 +17,7 @@ def code(source, picture=False, **metadata):
 
 
 @pytest.mark.parametrize(
-    "cell, minutes",
+    "cell, taken",
     [
         (text("word " * 75), 1),
         (text(["word " * 70, "\n", "word " * 5]), 1),  # as a file holds it: a list of lines
@@ -32,8 +32,8 @@ def code(source, picture=False, **metadata):
         (code("a = 1\n" * 6 + "check('02.a', a)"), 1 + 6),
     ],
 )
-def test_minutes_of_a_cell(cell, minutes):
-    assert clock.minutes([cell]) == pytest.approx(minutes)
+def test_minutes_of_a_cell(cell, taken):
+    assert minutes(count(cell)) == pytest.approx(taken)
 
 
 def test_parts_begin_at_headings_of_the_first_level():
@@ -48,7 +48,9 @@ def test_parts_begin_at_headings_of_the_first_level():
     found = parts(cells)
     assert [part.name for part in found] == ["start", "A · One", "B · Two"]
     assert found[0].minutes == pytest.approx(1 + 4 / 75)
-    assert sum(part.minutes for part in found) == pytest.approx(clock.minutes(cells))
+    assert sum(part.minutes for part in found) == pytest.approx(
+        sum(minutes(count(cell)) for cell in cells)
+    )
 
 
 def test_deeper_ends_at_a_heading_of_its_level_or_above():

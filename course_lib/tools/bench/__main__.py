@@ -1,7 +1,5 @@
 """`python3 course.py bench [GROUP …] [--json FILE]`: how fast is it, side by side with others?"""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -3,8 +3,6 @@
 Public names: `Size`, `Row`, `race`, `interleaved`, `repeated`, `seconds_of`, `guarded`, `lessons`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

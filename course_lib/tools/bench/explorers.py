@@ -3,8 +3,6 @@
 Public names: `bench_redraw`, `bench_key`, `explorers_of`, `full_redraw`, `new_figure`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -3,8 +3,6 @@
 Public names: `bench_grading`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import logging

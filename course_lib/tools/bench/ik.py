@@ -3,8 +3,6 @@
 Public name: `bench_ik`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

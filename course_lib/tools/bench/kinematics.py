@@ -3,8 +3,6 @@
 Public names: `bench_kinematics`, `Peer`, `pose_peers`, `jacobian_peers`, `both_peers`.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,8 +20,8 @@ from course_lib.tools.bench.core import Row, Size, race
 class Peer:
     """Another way to the same answer: one, for a posture (n,); many, for a stack (N, n)."""
 
-    one: Callable[[np.ndarray], np.ndarray] | None
-    many: Callable[[np.ndarray], np.ndarray]
+    one: Callable | None
+    many: Callable | None = None
 
 
 Peers, Most = dict[str, Peer], dict[str, float]  # by name; most: the promised ours/peer
@@ -89,10 +87,8 @@ def jacobian_peers(arm: Arm) -> dict[str, Peer]:
     calls = {"Toolbox ETS jacob0": robot.ets().jacob0, "Toolbox jacob0": robot.jacob0}
     if has_pinocchio():
         calls["Pinocchio"] = pinocchio_calls(arm)[1]
-    return {
-        name: Peer(call, lambda q, call=call: filled(call, q, (6, arm.n)))
-        for name, call in calls.items()
-    }
+    loop = lambda call: lambda q: filled(call, q, (6, arm.n))
+    return {name: Peer(call, loop(call)) for name, call in calls.items()}
 
 
 def both_peers(arm: Arm) -> dict[str, Peer]:
@@ -102,7 +98,7 @@ def both_peers(arm: Arm) -> dict[str, Peer]:
     if has_pinocchio():
         pose, J = pinocchio_calls(arm)
         calls["Pinocchio"] = lambda q: (pose(q), J(q))
-    return {name: Peer(call, lambda q, call=call: [*map(call, q)]) for name, call in calls.items()}
+    return {name: Peer(call) for name, call in calls.items()}
 
 
 def stacked_products(arm: Arm, q: np.ndarray) -> np.ndarray:

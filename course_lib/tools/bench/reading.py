@@ -5,8 +5,6 @@
 Public names: `bench_import`, `bench_lesson`.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Public names: `summary`, `promises`, `table`, `spread`, `machine`, `machine_line`.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import statistics

@@ -3,8 +3,6 @@
 Public name: `bench_trajectory`.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import logging
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 Public names: `bench_urdf`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

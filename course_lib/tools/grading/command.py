@@ -25,35 +25,18 @@ from pathlib import Path
 
 from course_lib.check import PROJECT
 from course_lib.tools import copies
+from course_lib.tools.grading import marking
 from course_lib.tools.grading.feedback import feedback_page, graded_notebook, number
 from course_lib.tools.grading.gradebook import refuse_broken_gradebook, write_gradebook
 from course_lib.tools.grading.learner_process import Limits
-from course_lib.tools.grading.marking import (
-    Homework,
-    HomeworkError,
-    Mark,
-    Submission,
-    hidden_rng,
-    load_homework,
-    mark,
-    read_submission,
-)
+from course_lib.tools.grading.marking import Homework, HomeworkError, Submission, load_homework
 
 # Without this module jsonschema, and so nbformat and nbgrader, start more than a second sooner.
 sys.modules.setdefault("rfc3987_syntax", None)
 
 SOURCES = PROJECT / "notebooks" / "homework"
 CLASSROOM = PROJECT / "classroom"
-CONFIG = """# Lets nbgrader's own tools (nbgrader export, formgrader) find this class.
-# Start them in this folder.
-import os
-
-c = get_config()
-c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
-c.CourseDirectory.course_id = "robot_arms"
-c.CourseDirectory.source_directory = {source!r}
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "judge.py"]
-"""
+CONFIG = Path(__file__).with_name("nbgrader_config.txt")
 
 
 def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
@@ -194,7 +177,7 @@ def write_config(classroom: Path) -> None:
             source = Path(os.path.relpath(SOURCES, classroom)).as_posix()
         except ValueError:  # on another drive
             source = SOURCES.as_posix()
-        path.write_text(CONFIG.format(source=source), encoding="utf-8")
+        path.write_text(CONFIG.read_text("utf-8").format(source=source), encoding="utf-8")
 
 
 # ---------------------------------------------------------------- grade
@@ -266,7 +249,7 @@ def warn_of_lost_secret(classroom: Path) -> None:
 def read_class(homework: Homework, classroom: Path) -> list[Submission]:
     """All submissions of a homework, in the order of the students' names."""
     folders = filter(Path.is_dir, sorted(classroom.glob(f"submitted/*/{homework.name}")))
-    return [read_submission(folder, folder.parent.name, homework) for folder in folders]
+    return [marking.read_submission(folder, folder.parent.name, homework) for folder in folders]
 
 
 def class_secret(classroom: Path) -> bytes:
@@ -285,15 +268,17 @@ def class_secret(classroom: Path) -> bytes:
 
 def _marks(homework, submission, secret, limits):
     start = time.monotonic()
-    rng_of = lambda exercise: hidden_rng(secret, submission.student, homework.name, exercise)
-    marks = mark(submission, homework.exercises, rng_of, limits)
+    rng_of = lambda exercise: marking.hidden_rng(
+        secret, submission.student, homework.name, exercise
+    )
+    marks = marking.mark(submission, homework.exercises, rng_of, limits)
     total = f"{number(sum(m.points for m in marks))} of {number(homework.points)}"
     took = f"{time.monotonic() - start:.1f} s"
     print(f"{homework.name}  {submission.student}: {total} ({took})", flush=True)
     return marks
 
 
-def report(homework: Homework, graded: list[tuple[Submission, list[Mark]]]) -> None:
+def report(homework: Homework, graded: list[tuple[Submission, list[marking.Mark]]]) -> None:
     """Print the class's table: marks per exercise, total, and in words what is not right."""
     rows = [("student", *(e.name for e in homework.exercises), "total", "what happened")]
     for submission, marks in graded:
@@ -309,7 +294,9 @@ def report(homework: Homework, graded: list[tuple[Submission, list[Mark]]]) -> N
 # ---------------------------------------------------------------- writing marks
 
 
-def write_results(results: list[tuple[Homework, Submission, list[Mark]]], classroom: Path) -> None:
+def write_results(
+    results: list[tuple[Homework, Submission, list[marking.Mark]]], classroom: Path
+) -> None:
     """Write feedback, graded notebooks and the grade book."""
     if not results:
         return

@@ -81,7 +81,7 @@ class Limits:
     fatal_cells: int = 10
 
 
-class Learner:
+class Learner(contextlib.AbstractContextManager):
     """A process that has run `cells`; a context manager that ends the process and all it started.
 
     `errors` maps the number of a cell to what went wrong in it. A cell that kills or stalls the
@@ -93,9 +93,6 @@ class Learner:
         self.errors: dict[int, str] = {}
         self._fatal: set[int] = set()
         self._process = self._folder = self._exchange = None
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *exception):
         self.close()
