@@ -1,6 +1,7 @@
 """Which posture brings the tool to a pose?  All of them by geometry, or one by walking there.
 
-    closed    every solution of an arm whose last three axes meet, and of two links in a plane
+    closed    every solution of two links in a plane, and of most arms with six joints whose last
+              three axes meet (`closed_form` says which)
     numeric   one solution for any arm: one loop, five methods, and a reason for every failure
     batch     thousands of targets at once
     tasks     strict priorities, where not everything can be had

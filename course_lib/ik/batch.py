@@ -42,6 +42,8 @@ def solve_batch(
     is nearest: most starts that would be thrown away are never tried. q0 (N, n): the first starts.
     A target that no start reached is walked to once more by `solve`, which says why.
     """
+    numeric._sound(tolerance=tolerance)
+    numeric._sound(0, restarts=restarts)
     T, rng, rows = as_poses("T", T), rng or np.random.default_rng(0), numeric._rows(weights)
     if T.ndim != 3:
         raise ValueError(f"T: shape {T.shape}, expected (N, 4, 4)")

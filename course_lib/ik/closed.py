@@ -3,9 +3,9 @@
 Public names: `planar2`, `closed_form`, `in_limits`, `nearest`.
 
 An arm whose last three axes meet in one point can be taken apart (Pieper 1968): the first three
-joints bring that point, the wrist centre, to its place; the last three only turn about it. Every
-step asks one question, for which angles t is a cos t + b sin t = c, and `_angles` answers it, also
-where two answers become one (a stretched elbow) or any angle will do (an axis through the point).
+joints bring that point, the wrist centre, to its place; the last three only turn about it. Each
+step also has an answer where two answers become one (a stretched elbow) or where any angle will do
+(an axis through the point).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 TOLERANCE = 1e-10  # [m] lines closer than this meet; a pose out of reach by less is at the edge
-ROUNDING = 1e-7  # [rad] rounding moves the two answers at an edge so far apart: they are one
+ROUNDING = 1e-14  # of the lengths: what the digits of a float leave open
 SAME = 1e-6  # [rad] rows closer than this are one solution
 
 
@@ -41,7 +41,8 @@ def planar2(a1: float, a2: float, xy: ArrayLike) -> Branches:
 
     The first row bends with q2 > 0, the second with q2 < 0. At the outer and the inner edge there
     is one row, with q2 exactly 0 or pi; folded onto the base, q1 is free and 0 is given. Out of
-    reach there is none, and the reason says by how much. `ValueError` for lengths not positive.
+    reach (by more than 1e-10 of the reach) there is none, and the reason says how far it is.
+    `ValueError` for lengths not positive.
     Source: law of cosines; Siciliano et al., Robotics, 2009, section 2.12.1.
 
     >>> planar2(0.3, 0.7, [1.0, 0.0])
@@ -53,11 +54,11 @@ def planar2(a1: float, a2: float, xy: ArrayLike) -> Branches:
     if min(a1, a2) <= 0:
         raise ValueError(f"a1, a2: {a1:g}, {a2:g}, expected positive lengths")
     r, reach = hypot(x, y), a1 + a2
-    bend, slack = r * r - a1 * a1 - a2 * a2, reach * TOLERANCE
-    elbows = _or_zero(_angles(2 * a1 * a2, 0.0, bend, slack), 0.0)
+    elbows = _bends(a1, a2, r)
     if not elbows:
-        edge = f"the reach is {reach:g}" if r > reach else f"the hole's radius {abs(a1 - a2):g}"
-        return Branches(np.empty((0, 2)), False, f"unreachable: {r:g} m away, {edge} m")
+        words = "the reach is" if r > reach else "the hole's radius"
+        away, edge = _told_apart(r, reach if r > reach else abs(a1 - a2))
+        return Branches(np.empty((0, 2)), False, f"unreachable: {away} m away, {words} {edge} m")
     q = [(_turn_between(a1 + a2 * cos(t), a2 * sin(t), x, y, free=0.0), t) for t in elbows]
     return Branches(wrap(np.array(q)), True, "converged")
 
@@ -65,10 +66,12 @@ def planar2(a1: float, a2: float, xy: ArrayLike) -> Branches:
 def closed_form(arm: Arm, T: ArrayLike) -> np.ndarray:
     """Every q (k, 6) [rad] with which a 6R arm with spherical wrist holds its tool at T (4, 4).
 
-    Angles lie in (-pi, pi]; limits are not looked at (see `in_limits`). Up to 8 rows where axes 2
-    and 3 are parallel, as in most arms; (0, 6) for a pose out of reach. Where a joint is free (its
-    axis passes through the wrist centre, or axes 4 and 6 lie in line) one row stands for the whole
-    family, with that joint at 0. `ValueError` for another structure names the axes at fault.
+    The arm: six joints that turn, axes 4, 5, 6 through one point, axes 2 and 3 parallel, and not
+    to axis 1. `ValueError` for another names what is missing; it may have a closed form that is
+    not this one (the UR arms have). Angles lie in (-pi, pi]; limits are not looked at (see
+    `in_limits`). Up to 8 rows; (0, 6) for a pose out of reach. Where a joint is free (its axis
+    passes through the wrist centre, or axes 4 and 6 lie in line) one row stands for the whole
+    family, with that joint at 0.
     Sources: Pieper, The kinematics of manipulators under computer control, Stanford 1968; Craig,
     Introduction to Robotics, 2005, section 4.6.
 
@@ -78,13 +81,10 @@ def closed_form(arm: Arm, T: ArrayLike) -> np.ndarray:
     >>> closed_form(arm, fk(arm, [0.3, 0.5, -0.4, 0.7, -0.6, 0.2])).shape
     (8, 6)
     """
-    table, before, after = _taken_apart(arm)
-    T = as_poses("T", T)
-    if T.shape != (4, 4):
-        raise ValueError(f"T: shape {T.shape}, expected one pose (4, 4)")
-    G = before @ T @ after  # A1 ... A5 Rz(theta6), with its origin in the wrist centre
+    table, front, before, after = _taken_apart(arm)
+    G = before @ _one_pose(T) @ after  # A1 ... A5 Rz(theta6), with its origin in the wrist centre
     rows = []
-    for first in _first_three(table, G[:3, 3].tolist()):
+    for first in _first_three(table, front, G[:3, 3].tolist()):
         R = G[:3, :3]
         for t, alpha in zip(first, table.alpha):
             R = _rotation(t, alpha).T @ R
@@ -92,6 +92,17 @@ def closed_form(arm: Arm, T: ArrayLike) -> np.ndarray:
     q = wrap(np.array(rows).reshape(-1, 6) - table.theta)
     twin = np.abs(wrap(q[:, None] - q)).max(axis=-1, initial=0.0) < SAME
     return q[~np.triu(twin, 1).any(axis=0)]
+
+
+def wrist_out_of_reach(arm: Arm, T: ArrayLike, tolerance: float) -> bool:
+    """Is it proven by the wrist centre that the tool comes to no pose within tolerance of T (4, 4)?
+
+    tolerance: both [m] and [rad]. `ValueError` for an arm that `closed_form` refuses.
+    """
+    _, front, before, after = _taken_apart(arm)
+    G = before @ _one_pose(T) @ after
+    slack = tolerance * (1 + np.linalg.norm(after[:3, 3]))  # how far the wrist centre may be off
+    return not any(_plane_reached(front, G[:3, 3].tolist(), slack))
 
 
 def in_limits(arm: Arm, q: ArrayLike) -> np.ndarray:
@@ -103,7 +114,8 @@ def in_limits(arm: Arm, q: ArrayLike) -> np.ndarray:
 def nearest(solutions: ArrayLike, q: ArrayLike) -> np.ndarray:
     """The row of solutions (k, n) from which the way to q (n,) is shortest, angles taken round.
 
-    The way is the root of the summed squares of the angles between (-pi, pi]. Leave out first what
+    The way is the root of the summed squares of the angles between (-pi, pi]: for joints that turn
+    without a stop. There is no arm here, so a slide would be taken round, too. Leave out first what
     breaks a limit: `solutions[in_limits(arm, solutions)]`. `ValueError` if there is no row.
 
     >>> nearest([[0.0, 1.0], [0.0, -3.0]], [0.0, 3.0])
@@ -125,20 +137,45 @@ def wrap(angle: np.ndarray) -> np.ndarray:
 # ------------------------------------------------------------------- the one question, and its like
 
 
-def _angles(a, b, c, slack):
-    """All t with a cos t + b sin t = c: none, one (a double root) or two. None: any t will do.
+def _bends(a1, a2, r):
+    """The bends [rad] with which two links reach as far as r: two, one at an edge, or none.
 
-    Values of c beyond the largest by less than slack count as the largest.
+    By half the angle: its tangent squared is (reach^2 - r^2) / (r^2 - hole^2), and as products of
+    sums and differences both keep their digits at the edges, where those of a cosine are lost.
     """
-    r = hypot(a, b)
-    if abs(c) > r + slack:
+    reach, hole = a1 + a2, abs(a1 - a2)
+    if r > reach * (1 + TOLERANCE) or r < hole - reach * TOLERANCE:
         return []
-    if r < slack:
+    if reach - r < reach * ROUNDING:
+        return [0.0]
+    if r - hole < reach * ROUNDING or r < TOLERANCE:
+        return [pi]
+    bend = 2 * atan2(sqrt((reach - r) * (reach + r)), sqrt((r - hole) * (r + hole)))
+    return [bend, -bend]
+
+
+def _told_apart(x, edge):
+    """Both numbers with six digits, or as many as show that they differ."""
+    for digits in range(6, 18):
+        words = f"{x:.{digits}g}", f"{edge:.{digits}g}"
+        if words[0] != words[1]:
+            break
+    return words
+
+
+def _facing(x, y, off):
+    """Angles t [rad] of axis 1 that leave (x, y) beside its plane by x sin t - y cos t = off.
+
+    None if none does, one where the point is just so far from the axis, else two; `None` for any.
+    """
+    r = hypot(x, y)
+    if abs(off) > r + TOLERANCE:
+        return []
+    if r < TOLERANCE:
         return None
-    x = min(1.0, max(-1.0, c / r))
-    half, middle = atan2(sqrt((1 - x) * (1 + x)), x), atan2(b, a)
-    if half < ROUNDING or pi - half < ROUNDING:
-        return [middle if x > 0 else middle + pi]
+    half, middle = atan2(sqrt(max(0.0, (r - off) * (r + off))), off), atan2(x, -y)
+    if r - abs(off) < r * ROUNDING:
+        return [middle if off > 0 else middle + pi]
     return [middle + half, middle - half]
 
 
@@ -158,15 +195,48 @@ def _rotation(t, alpha):
 # ------------------------------------------------------------------- the arm, taken apart
 
 
+class Front(NamedTuple):
+    """The first three joints: links a1, a2 and the forearm, of which joint 3 counts beta more.
+
+    cos1, sin1: of alpha1; side: cos(alpha2); beside, height: wrist centre off the plane of axis 1.
+    """
+
+    a1: float
+    a2: float
+    forearm: float
+    beta: float
+    cos1: float
+    sin1: float
+    side: int
+    beside: float
+    height: float
+
+    def off(self, z):
+        """How far beside axis 1 the plane of links 2 and 3 passes, for a wrist centre at z."""
+        return (self.beside - self.cos1 * (z - self.height)) / self.sin1
+
+
 @lru_cache(maxsize=32)
 def _taken_apart(arm):
-    """Standard table and the constant poses before A1 and after Rz(theta6), or `ValueError`."""
+    """Standard table, `Front`, the constant poses before A1 and after Rz(theta6); `ValueError`."""
     table = to_standard(arm)
     fault = _fault(table)
     if fault:
         raise ValueError(f"arm: {arm.name!r} has no closed form here: {fault}")
+    (a1, a2, a3), (d1, d2, d3, d4) = table.a[:3].tolist(), table.d[:4].tolist()
+    al1, al2, al3 = table.alpha[:3].tolist()
+    across, side = d4 * sin(al3), round(cos(al2))
+    lengths = a1, a2, hypot(a3, across), atan2(-across, a3)
+    front = Front(*lengths, cos(al1), sin(al1), side, d2 + side * (d3 + d4 * cos(al3)), d1)
     after = dh_matrix(table.a[5], table.alpha[5], table.d[5], 0.0) @ table.tool
-    return table, inverse(table.base), inverse(after)
+    return table, front, inverse(table.base), inverse(after)
+
+
+def _one_pose(T):
+    T = as_poses("T", T)
+    if T.shape != (4, 4):
+        raise ValueError(f"T: shape {T.shape}, expected one pose (4, 4)")
+    return T
 
 
 def _fault(table):
@@ -189,22 +259,40 @@ def _fault(table):
     return ""
 
 
-def _first_three(table, p):
+def _first_three(table, front, p):
     """Triples of table angles that bring the wrist centre to p, seen from the base."""
-    (a1, a2, a3), (d1, d2, d3, d4) = table.a[:3].tolist(), table.d[:4].tolist()
-    al1, al2, al3 = table.alpha[:3].tolist()
-    ca, sa, sign = cos(al1), sin(al1), round(cos(al2))
-    forearm, beta = hypot(a3, d4 * sin(al3)), atan2(-d4 * sin(al3), a3)
-    (x, y, z), zero = (p[0], p[1], p[2] - d1), table.theta.tolist()
+    (x, y, z), zero = p, table.theta.tolist()
+    a1, a2, forearm, beta, ca, sa, side, _, height = front
     # joint 1 turns the plane of links 2 and 3 onto p; then two links in that plane, as `planar2`
-    off_plane = (d2 + sign * (d3 + d4 * cos(al3)) - ca * z) / sa
-    for t1 in _or_zero(_angles(-y, x, off_plane, TOLERANCE), zero[0]):
+    for t1 in _or_zero(_facing(x, y, front.off(z)), zero[0]):
         c, s = cos(t1), sin(t1)
-        u, v = c * x + s * y - a1, ca * (c * y - s * x) + sa * z
-        bend, slack = u * u + v * v - a2 * a2 - forearm**2, TOLERANCE * (abs(a2) + forearm)
-        for t in _or_zero(_angles(2 * a2 * forearm, 0.0, bend, slack), zero[2] + beta):
-            elbow = a2 + forearm * cos(t), sign * forearm * sin(t)
+        u, v = c * x + s * y - a1, ca * (c * y - s * x) + sa * (z - height)
+        for t in _bends(abs(a2), forearm, hypot(u, v)):
+            t = pi - t if a2 < 0 else t
+            if min(abs(a2), forearm) < TOLERANCE:
+                t = zero[2] + beta
+            elbow = a2 + forearm * cos(t), side * forearm * sin(t)
             yield t1, _turn_between(*elbow, u, v, free=zero[1]), t - beta
+
+
+def _plane_reached(front, p, slack):
+    """For both ways to face: may two links reach a point within slack of p?
+
+    In the plane of the links it lies in a box (u, v), whose u goes with a root of the distance from
+    axis 1. The box misses the ring between hole and reach, or it may not.
+    """
+    x, y, z = p
+    a1, a2, forearm, _, ca, sa, *_, height = front
+    r, off, lean = hypot(x, y), front.off(z), slack * abs(ca / sa)
+    if r + slack < abs(off) - lean:
+        return
+    least = sqrt(max(0.0, max(0.0, r - slack) ** 2 - (abs(off) + lean) ** 2))
+    most = sqrt(max(0.0, (r + slack) ** 2 - max(0.0, abs(off) - lean) ** 2))
+    v, dv = abs(sa * (z - height) - ca * off), slack / abs(sa)
+    for low, high in ((least - a1, most - a1), (-most - a1, -least - a1)):
+        near = hypot(max(low, -high, 0.0), max(0.0, v - dv))
+        far = hypot(max(abs(low), abs(high)), v + dv)
+        yield near <= abs(a2) + forearm and far >= abs(abs(a2) - forearm)
 
 
 def _last_three(table, R):

@@ -21,7 +21,7 @@ import numpy as np
 from course_lib import kinematics
 from course_lib.arm import Arm
 from course_lib.dh import dh_matrix, to_standard
-from course_lib.ik.closed import closed_form
+from course_lib.ik.closed import wrist_out_of_reach
 from course_lib.poses import as_poses, error, finite, inverse, pose
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class IKResult(NamedTuple):
     q        (n,) the answer, or on failure the best posture found [rad or m]
     success  the pose is reached within the tolerance, and every joint lies within its limits
     reason   "converged", or why not:
-             "unreachable"      proven: too far, in the arm's hole, or without a closed form
+             "unreachable"      proven: too far, in the arm's hole, no place for the wrist centre
              "joint limit"      q reaches the pose, but a joint lies outside its limits
              "singular"         no step: the Jacobian has lost the direction of the error
              "stalled"          the error no longer falls (by less than 1 % in 20 steps)
@@ -174,7 +174,8 @@ def solve(
     restarts        starts within the limits whose tool pose lies near T, drawn from rng (without
                     one, the same every time). 0: stay near q0, as a control loop must
     Of the turns of a joint within its limits the one nearest to q0 is taken. `ValueError` for
-    another shape, what is no pose, an unknown method, or weights that are negative or all zero.
+    another shape, what is no pose, an unknown method, weights that are negative or all zero, and
+    bounds that leave nothing to do (a tolerance of 0, a negative number of steps or restarts).
 
     >>> from course_lib.arm import load_arm
     >>> arm = load_arm("cobot6")
@@ -186,6 +187,8 @@ def solve(
     step = method if callable(method) else METHODS.get(method)
     if step is None:
         raise ValueError(f"method: {method!r}, expected one of {list(METHODS)} or a function")
+    _sound(tolerance=tolerance, max_step=max_step)
+    _sound(0, max_iterations=max_iterations, restarts=restarts)
     q0, goal, rows = _start(arm, q0), _goal(T), _rows(weights)
     bounds = tolerance, max_iterations, max_step
     found = _walk(arm, goal, q0, q0, step, rows, *bounds)
@@ -254,14 +257,15 @@ def out_of_reach(
     """Is it proven that no angles, and no slides within their limits, bring the tool to T (4, 4)?
 
     Links are rigid, so the way from axis 1 to axis n (the tool point, where not the whole rotation
-    is asked for) is at most their lengths together, and at least the longest less all others. What
-    lies between is left to `closed_form`, where the arm has one.
+    is asked for) is at most their lengths together, and at least the longest less all others. Where
+    `closed_form` takes the arm, its wrist centre must have a place, too. A pose that is reached
+    within the tolerance [m], [rad] is not out of reach.
     """
     T, rows = as_poses("T", T), _rows(weights)
     if _too_far(arm, T, rows, tolerance):
         return True
     try:
-        return rows is None and len(closed_form(arm, T)) == 0
+        return rows is None and wrist_out_of_reach(arm, T, tolerance)
     except ValueError:
         return False
 
@@ -393,6 +397,14 @@ def _start(arm, q0):
         if isfinite(sum(q0.tolist())):
             return q0.copy()
     return np.array(finite("q0", q0, arm.n))
+
+
+def _sound(least=None, **bounds):
+    """`ValueError` for a bound that is no number, not positive, or below the least."""
+    for name, value in bounds.items():
+        if not (value > 0 if least is None else value >= least):
+            expected = "a positive number" if least is None else f"{least} or more"
+            raise ValueError(f"{name}: {value}, expected {expected}")
 
 
 def _rows(weights):

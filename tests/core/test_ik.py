@@ -96,6 +96,32 @@ def test_two_links_say_how_far_out_of_reach():
         ik.planar2(0, 1, [1, 0])
 
 
+@few
+@given(st.floats(0.05, 2), st.sampled_from([0, 1e-14, 1e-12, 1e-9, 9e-6, 1e-3, 0.2]), angle,
+       st.sampled_from([-1e-6, -2e-9, -1e-12, 0, 1e-16, 1e-14, 1e-12, 1e-10, 1e-8, 1e-5]),
+       st.booleans())  # fmt: skip
+def test_two_links_bring_the_hand_there_also_beside_an_edge(a1, more, direction, inside, outer):
+    """Two lengths, also nearly the same, and a target so far inside one of the edges."""
+    a2 = a1 + more
+    reach, hole = a1 + a2, a2 - a1
+    r = reach - inside if outer else hole + inside
+    assume(r >= 0)
+    found = ik.planar2(a1, a2, [r * np.cos(direction), r * np.sin(direction)])
+    beyond = -inside if r > reach or r < hole else 0.0
+    assume(abs(beyond - 1e-10 * reach) > 1e-13)
+    assert found.success == (beyond < 1e-10 * reach)
+    for t1, t2 in found.q:
+        tip = a1 * np.exp(1j * t1) + a2 * np.exp(1j * (t1 + t2))
+        assert abs(tip - r * np.exp(1j * direction)) < 1.1e-10 * reach + 1e-15
+
+
+def test_two_links_of_nearly_one_length_have_a_hole():
+    told = ik.planar2(0.5, 0.500009, [0, 0])
+    assert told.reason == "unreachable: 0 m away, the hole's radius 9e-06 m"
+    near = ik.planar2(0.1, 0.9, [0.8 - 1e-9, 0]).reason.split()
+    assert near[1] != near[-2] and float(near[1]) < float(near[-2])
+
+
 # ---------------------------------------------------------------- closed form
 
 
@@ -128,7 +154,7 @@ def wrist_arm(draw):
     """Axes 4, 5, 6 meet, axes 2 and 3 are parallel; everything else is drawn."""
     six = lambda element: [draw(element) for _ in range(6)]
     a, d, alpha = six(length), six(length), six(st.floats(0.4, 2.7))
-    a[1] = draw(st.floats(0.2, 1))
+    a[1] = draw(st.floats(0.2, 1)) * draw(st.sampled_from([1, -1]))
     a[3] = a[4] = d[4] = 0
     alpha[1] = draw(st.sampled_from([0, np.pi, -np.pi]))
     alpha[4] *= draw(st.sampled_from([1, -1]))
@@ -204,6 +230,65 @@ def test_closed_form_out_of_reach_is_empty():
     away = T[:3, 3] - [0, 0, 0.15]
     T[:3, 3] += 0.1 * away
     assert ik.closed_form(arm, T).shape == (0, 6)
+
+
+@few
+@given(wrist_arm(), st.lists(angle, min_size=6, max_size=6), st.integers(0, 10**6), st.booleans())
+def test_a_pose_within_the_tolerance_of_a_reached_one_is_not_out_of_reach(arm, q, seed, straight):
+    """At the edge of reach, too: with the forearm in line, a step outwards."""
+    rng, q = np.random.default_rng(seed), np.array(q)
+    if straight:
+        elbow = lambda t: np.linalg.norm(
+            np.diff(link_frames(arm, [*q[:2], t, *q[3:]])[[1, 4], :3, 3], axis=0)
+        )
+        q[2] = max(np.linspace(-np.pi, np.pi, 400), key=elbow)
+    T = fk(arm, q)
+    shift = rng.normal(size=6)
+    size = np.linalg.norm(shift.reshape(2, 3), axis=1).max()
+    near = T.copy()
+    near[:3, 3] += 1e-3 * shift[:3] / size
+    near[:3, :3] = poses.exp([0, 0, 0, *(1e-3 * shift[3:] / size)])[:3, :3] @ T[:3, :3]
+    assert not ik.out_of_reach(arm, near, tolerance=1.01e-3)
+    away = arm.base[:3, 3] - T[:3, 3]
+    near[:3, 3] = T[:3, 3] - 1e-3 * away / np.linalg.norm(away)
+    assert not ik.out_of_reach(arm, near, tolerance=1.42e-3)
+
+
+@pytest.mark.parametrize("beyond, proven", [(1e-9, False), (5e-7, False), (3e-6, True)])
+def test_out_of_reach_knows_the_tolerance(beyond, proven):
+    """The stretched arm, its wrist a little further out: what `solve` calls reached is in reach."""
+    arm = arm_of("cobot6")
+    q = np.array([0.2, 0.4, STRETCHED, 0.3, 1, 0.1])
+    T, frames = fk(arm, q), link_frames(arm, q)
+    out = frames[4, :3, 3] - frames[1, :3, 3]
+    T[:3, 3] += beyond * out / np.linalg.norm(out)
+    assert len(ik.closed_form(arm, T)) == 0
+    assert ik.out_of_reach(arm, T) == proven
+    assert ik.solve(arm, T, q + 0.01).success == (not proven)
+
+
+@pytest.mark.parametrize("name", ["cobot6", "IRB140", "Puma560"])
+def test_where_the_closed_form_is_empty_it_is_proven(name):
+    """Random poses: no rows, and no place for the wrist centre, are the same."""
+    arm, rng = arm_of(name), np.random.default_rng(23)
+    T = np.array([poses.exp(v) for v in rng.normal(size=(200, 6))])
+    empty = [len(ik.closed_form(arm, goal)) == 0 for goal in T]
+    assert 20 < sum(empty) < 199
+    assert [ik.out_of_reach(arm, goal, tolerance=1e-9) for goal in T] == empty
+
+
+@pytest.mark.parametrize(
+    "change",
+    [dict(a=[0, 0, 0.05, 0, 0, 0]), dict(a=[0, 0.25, 0, 0, 0, 0], d=[0.15, 0, 0, 0, 0, 0.08])],
+)
+def test_closed_form_of_an_arm_with_a_link_of_no_length(change):
+    """Then joint 3 is free: one row stands for its family, with q3 = 0."""
+    arm = replace(arm_of("cobot6"), **change)
+    for q in np.random.default_rng(24).uniform(-3, 3, (20, 6)):
+        T = pinocchio_fk(arm, q[None])[0]
+        rows = ik.closed_form(arm, T)
+        assert len(rows) and (rows[:, 2] == 0).all()
+        assert np.abs(pinocchio_fk(arm, rows) - T).max() < 1e-9
 
 
 @pytest.mark.parametrize(
@@ -444,6 +529,17 @@ def test_bad_arguments_are_named():
     }.items():
         with pytest.raises(ValueError, match=words):
             ik.solve(arm, **(dict(T=np.eye(4), q0=np.zeros(6)) | change))
+    for bound in ("tolerance", "max_step"):
+        for value in (0, -1, np.nan):
+            with pytest.raises(ValueError, match=f"{bound}: .* expected a positive number"):
+                ik.solve(arm, np.eye(4), np.zeros(6), **{bound: value})
+    for bound in ("max_iterations", "restarts"):
+        with pytest.raises(ValueError, match=f"{bound}: -1, expected 0 or more"):
+            ik.solve(arm, np.eye(4), np.zeros(6), **{bound: -1})
+    with pytest.raises(ValueError, match="tolerance: 0, expected a positive number"):
+        ik.solve_batch(arm, np.eye(4)[None], tolerance=0)
+    with pytest.raises(ValueError, match="restarts: -1, expected 0 or more"):
+        ik.solve_batch(arm, np.eye(4)[None], restarts=-1)
     for entry in ((2, 2), (0, 3), (1, 2)):
         T = np.eye(4)
         T[entry] = np.nan
