@@ -181,7 +181,7 @@ def _facing(x, y, off):
 
 def _turn_between(x, y, x_goal, y_goal, free):
     """The angle from (x, y) to (x_goal, y_goal), or `free` where both have no length."""
-    if hypot(x, y) < TOLERANCE:
+    if hypot(x, y) < TOLERANCE / 2:
         return free
     return atan2(y_goal, x_goal) - atan2(y, x)
 
