@@ -48,20 +48,15 @@ class Dynamics:
         return joints(self.inverse(together(q), together(qd), together(qdd)))
 
     def advance(self, q: Sequence, qd: Sequence, tau: Sequence, h: float, steps: int) -> tuple:
-        """(q, qd) after so many steps of h [s] with tau held."""
-        forward = lambda q, v: self.forward(q, v, tau)
-        return tuple(x.tolist() for x in _runge_kutta(forward, np.array(q), np.array(qd), h, steps))
-
-
-def _runge_kutta(forward, q, v, h, steps):
-    """The classical method of order 4; q and v are arrays, or complex numbers for two joints."""
-    for _ in range(steps):
-        v2 = v + h / 2 * (a1 := forward(q, v))
-        v3 = v + h / 2 * (a2 := forward(q + h / 2 * v, v2))
-        v4 = v + h * (a3 := forward(q + h / 2 * v2, v3))
-        a4 = forward(q + h * v3, v4)
-        q, v = q + h / 6 * (v + 2 * (v2 + v3) + v4), v + h / 6 * (a1 + 2 * (a2 + a3) + a4)
-    return q, v
+        """(q, qd) after so many steps of h [s] with tau held: Runge and Kutta, order 4."""
+        q, v = np.array(q), np.array(qd)
+        for _ in range(steps):
+            v2 = v + h / 2 * (a1 := self.forward(q, v, tau))
+            v3 = v + h / 2 * (a2 := self.forward(q + h / 2 * v, v2, tau))
+            v4 = v + h * (a3 := self.forward(q + h / 2 * v2, v3, tau))
+            a4 = self.forward(q + h * v3, v4, tau)
+            q, v = q + h / 6 * (v + 2 * (v2 + v3) + v4), v + h / 6 * (a1 + 2 * (a2 + a3) + a4)
+        return q.tolist(), v.tolist()
 
 
 class Planar2R(Dynamics):
@@ -125,16 +120,27 @@ class Planar2R(Dynamics):
         return [first, (D + b) * a1 + D * a2 + h * v1 * v1 + g2]
 
     def advance(self, q: Sequence, qd: Sequence, tau: Sequence, h: float, steps: int) -> tuple:
-        A, B, D, G1, G2, (t1, t2) = self.A, self.B, self.D, self.G1, self.G2, tau
+        A, B, D, G1, G2 = self.A, self.B, self.D, self.G1, self.G2
+        (q1, q2), (v1, v2), (t1, t2), k, w = q, qd, tau, h / 2, h / 6
 
-        def forward(q: complex, v: complex) -> complex:
-            v1, v2, b, s = v.real, v.imag, B * cos(q.imag), B * sin(q.imag)
-            m11, m12, g2 = A + 2 * b, D + b, G2 * cos(q.real + q.imag)
-            r1, r2 = t1 + s * v2 * (2 * v1 + v2) - G1 * cos(q.real) - g2, t2 - s * v1 * v1 - g2
-            return complex(D * r1 - m12 * r2, m11 * r2 - m12 * r1) / (m11 * D - m12 * m12)
+        def forward(q1, q2, v1, v2):
+            b, s, g2 = B * cos(q2), B * sin(q2), G2 * cos(q1 + q2)
+            m11, m12 = A + 2.0 * b, D + b
+            r1, r2 = t1 + s * v2 * (v1 + v1 + v2) - G1 * cos(q1) - g2, t2 - s * v1 * v1 - g2
+            det = m11 * D - m12 * m12
+            return (D * r1 - m12 * r2) / det, (m11 * r2 - m12 * r1) / det
 
-        q, v = _runge_kutta(forward, complex(*q), complex(*qd), h, steps)
-        return [q.real, q.imag], [v.real, v.imag]
+        for _ in range(steps):  # as above, number by number: ten times as quick
+            a1, a2 = forward(q1, q2, v1, v2)
+            x1, x2 = v1 + k * a1, v2 + k * a2
+            b1, b2 = forward(q1 + k * v1, q2 + k * v2, x1, x2)
+            y1, y2 = v1 + k * b1, v2 + k * b2
+            c1, c2 = forward(q1 + k * x1, q2 + k * x2, y1, y2)
+            z1, z2 = v1 + h * c1, v2 + h * c2
+            d1, d2 = forward(q1 + h * y1, q2 + h * y2, z1, z2)
+            q1, q2 = q1 + w * (v1 + 2 * (x1 + y1) + z1), q2 + w * (v2 + 2 * (x2 + y2) + z2)
+            v1, v2 = v1 + w * (a1 + 2 * (b1 + c1) + d1), v2 + w * (a2 + 2 * (b2 + c2) + d2)
+        return [q1, q2], [v1, v2]
 
 
 def _two_links(arm):

@@ -97,40 +97,47 @@ def simulate(
     r, rd, ahead = (x.tolist() for x in (held[0], held[1], law.ahead(*held)))
     measured, limit = _sensor(n, noise, encoder_bits, rng), np.broadcast_to(law.tau_max, n).tolist()
     x, v = (wanted[0][0] if q0 is None else finite("q0", q0, n)).tolist(), [0.0] * n
-    y, gap, way, states, demands, reason = measured(x), 1.0, [], [(x, v)], [], "ran to the end"
+    y, gap, way, states, demands, reason = measured(x), 1.0, [], [*x, *v], [], "ran to the end"
     for k, h in enumerate(np.diff(t).tolist()):
         before, y = y, measured(x) if k else y
-        w = v if velocity == "measured" else [(a - b) / gap for a, b in zip(y, before)]
-        demands.append(law.torque(y, w, r[k], rd[k], ahead[k]))
-        tau = [max(-most, min(most, f)) for f, most in zip(demands[-1], limit)]
-        way = [*way[1:], tau] if way else [tau] * (whole + 2)  # torques on their way, oldest first
+        speed = v if velocity == "measured" else [(a - b) / gap for a, b in zip(y, before)]
+        tau = law.torque(y, speed, r[k], rd[k], ahead[k])
+        demands += tau
+        tau = [f if -most < f < most else max(-most, min(most, f)) for f, most in zip(tau, limit)]
         steps, gap = substeps or ceil(h / LONGEST_STEP), h
         try:
-            if part:
-                x, v = model.advance(x, v, way[0], part * h / steps, steps)
-            x, v = model.advance(x, v, way[1], (1 - part) * h / steps, steps)
-        except (ValueError, OverflowError):  # the cosine of infinity
+            if delay:
+                way = [*way[1:], tau] if way else [tau] * (whole + 2)  # oldest first
+                x, v = model.advance(x, v, way[0], part * h / steps, steps if part else 0)
+                tau = way[1]
+            x, v = model.advance(x, v, tau, (1 - part) * h / steps, steps)
+        except ValueError:  # the cosine of infinity
             v = [np.inf]
-        if not max(map(abs, v)) < TOO_FAST:
+        if not (max(v) < TOO_FAST and -TOO_FAST < min(v)):
             reason = f"flew off: faster than {TOO_FAST:g} rad/s after {t[k]:.4g} s"
             break
-        states.append((x, v))
-    if jitter is None and abs(gap - period) > 1e-6 * period and len(states) == len(t):
+        states += x
+        states += v
+    if jitter is None and abs(gap - period) > 1e-6 * period and reason[:3] == "ran":
         reason += f"; the last period is {1e3 * gap:.4g} ms long, not {1e3 * period:.4g}"
-    return _run(model, t, wanted[0], states, np.array(demands), limit, reason)
+    states, demands = np.reshape(states, (-1, 2, n)), np.reshape(demands, (-1, n))
+    return _run(model, t, wanted[0], states, demands, limit, reason)
 
 
 def _run(model, t, q_ref, states, demands, limit, reason):
-    q, qd = (np.array(part) for part in zip(*states))
+    (q, qd), late, success = (
+        np.moveaxis(states, 1, 0),
+        len(demands) // 10 + 1,
+        len(states) == len(t),
+    )
     t, q_ref, tau = t[: len(q)], q_ref[: len(q)], np.clip(demands, np.negative(limit), limit)
     error = np.linalg.norm(model.tool(q) - model.tool(q_ref), axis=-1)
-    h, late, success = np.diff(t), len(demands) // 10 + 1, reason.startswith("ran")
-    rmse = np.sqrt(np.average(error**2, weights=np.append(h, h[-1:]) if h.size else None))
-    steps = np.abs(np.diff(tau[-late:], axis=0))
-    step = steps.mean(axis=0) if len(steps) else np.zeros(q.shape[1])
+    weights = np.append(np.diff(t), np.diff(t)[-1:]) if len(t) > 1 else None
+    rmse = float(np.sqrt(np.average(error**2, weights=weights)))
+    steps = np.abs(np.diff(tau, axis=0, prepend=tau[:1]))[-late:].mean(axis=0)
     settled = bool(success and np.ptp(q[-late:], axis=0).max() < STILL)
     beyond = (tau != demands).mean(axis=0)
-    return Run(t, q, qd, q_ref, tau, error, float(rmse), beyond, step, settled, success, reason)
+    return Run(t, q, qd, q_ref, tau, error, rmse, beyond, steps, settled, success, reason)
 
 
 def _need(good, name, value, expected):
@@ -182,7 +189,8 @@ def _sensor(n, noise, bits, rng):
     _need(rng is not None or not noise, "rng", rng, "a numpy.random.Generator for the noise")
     step = 2 * pi / 2**bits if bits else 0.0
     blur = lambda q: [x + e for x, e in zip(q, rng.normal(0.0, noise, n).tolist())] if noise else q
-    return lambda q: [step * round(x / step) for x in blur(q)] if bits else blur(q)
+    count = lambda q: [step * round(x / step) for x in blur(q)]
+    return count if bits else blur
 
 
 class ClosedLoop(NamedTuple):

@@ -84,13 +84,13 @@ def test_jitter_of_a_loaded_computer_does_not_shake_the_arm():
 
 
 def test_saturation_hides_instability_from_the_error():
-    """Beyond the limit of 25.7 ms the torque chatters, and the error on the path hardly shows it."""
+    """Beyond the limit of 25.7 ms the torque chatters; the error on the path hardly shows it."""
     assert 1e3 * simulate(MODEL, LIMITED, LINE, 0.03, 6.0).rmse == pytest.approx(174.6, abs=0.05)
     rest = closed_loop(MODEL, LIMITED, START, 0.01).q + 1e-6
     below, beyond = (simulate(MODEL, LIMITED, START, h, 6.0, q0=rest) for h in (0.02, 0.03))
     assert below.settled and below.torque_step.max() < 1e-3
     assert beyond.success and not beyond.settled
-    assert beyond.torque_step.max() > 100 and beyond.saturated.max() > 0.5
+    assert beyond.torque_step.max() > 100 and beyond.saturated.max() > 0.2
 
 
 # ------------------------------------------------ limits on paper

@@ -7,7 +7,7 @@ means that ours is faster. A promise that the course makes is shown beside the r
 
 core        Row, Size, taking turns
 table       a row's numbers, and all of them as text
-kinematics, ik, trajectory, urdf, explorers, reading, grading: one file a topic
+kinematics, ik, trajectory, sampled, urdf, explorers, reading, grading: one file a topic
 __main__    the command line
 
 To add a row, write a function that takes a `Size` and yields `Row`s, made by `core.race`, and put
@@ -19,6 +19,7 @@ from course_lib.tools.bench.grading import bench_grading
 from course_lib.tools.bench.ik import bench_ik
 from course_lib.tools.bench.kinematics import bench_kinematics
 from course_lib.tools.bench.reading import bench_import, bench_lesson
+from course_lib.tools.bench.sampled import bench_sampled
 from course_lib.tools.bench.trajectory import bench_trajectory
 from course_lib.tools.bench.urdf import bench_urdf
 
@@ -27,6 +28,7 @@ GROUPS = {
     "urdf": bench_urdf,
     "ik": bench_ik,
     "trajectory": bench_trajectory,
+    "sampled": bench_sampled,
     "redraw": bench_redraw,
     "key": bench_key,
     "import": bench_import,
