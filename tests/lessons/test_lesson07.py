@@ -22,15 +22,19 @@ LESSON = PROJECT / "notebooks" / "07_trajectories.ipynb"
 MEASURED = PROJECT / "data" / "measurements" / "trajectories.csv"
 
 
+def is_constant(node):
+    name = getattr(node.targets[0], "id", "") if isinstance(node, ast.Assign) else ""
+    return name.isupper() and len(name) > 1
+
+
 @pytest.fixture(scope="module")
 def lesson():
     """The names of lesson 07 after its imports, functions and CONSTANTS alone."""
     names, kinds = {}, (ast.Import, ast.ImportFrom, ast.FunctionDef)
-    constant = lambda n: isinstance(n, ast.Assign) and getattr(n.targets[0], "id", "").isupper()
     for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             body = ast.parse("".join(cell["source"])).body
-            body = [node for node in body if isinstance(node, kinds) or constant(node)]
+            body = [node for node in body if isinstance(node, kinds) or is_constant(node)]
             exec(ast.unparse(ast.Module(body, [])), names)
     return names
 
