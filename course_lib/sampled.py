@@ -1,6 +1,6 @@
 """How slow may the control loop be?  A law that runs once a period, on an arm that never waits.
 
-Public names: `simulate`, `Run`; `closed_loop`, `ClosedLoop`, `critical_period`; `growth`.
+Public names: `simulate`, `Run`; `closed_loop`, `ClosedLoop`, `critical_period`.
 
 At the start of each period the law samples and computes a torque, which is held for one period
 (zero-order hold), perhaps after a delay. `simulate` integrates the arm; `closed_loop` is the exact
@@ -125,11 +125,8 @@ def simulate(
 
 
 def _run(model, t, q_ref, states, demands, limit, reason):
-    (q, qd), late, success = (
-        np.moveaxis(states, 1, 0),
-        len(demands) // 10 + 1,
-        len(states) == len(t),
-    )
+    (q, qd), late = np.moveaxis(states, 1, 0), len(demands) // 10 + 1
+    success = len(q) == len(t)
     t, q_ref, tau = t[: len(q)], q_ref[: len(q)], np.clip(demands, np.negative(limit), limit)
     error = np.linalg.norm(model.tool(q) - model.tool(q_ref), axis=-1)
     weights = np.append(np.diff(t), np.diff(t)[-1:]) if len(t) > 1 else None
@@ -234,8 +231,8 @@ def critical_period(
     Ac, Bc, F, _ = _linearised(model, law, posture)
     radius = lambda h: np.abs(np.linalg.eigvals(_matrix(Ac, Bc, F, h, **late))).max(-1)
     stiff, damp = np.split(np.abs(Bc[..., model.n :, :] @ F), 2, axis=-1)
-    rate = np.maximum(damp.sum((-1, -2)), np.sqrt(stiff.sum((-1, -2))))
-    a, h = 1e-3 / np.maximum(rate, 1 / longest), 2e-2 / np.maximum(rate, 1 / longest)
+    rate = np.maximum(damp.sum((-1, -2)), np.sqrt(stiff.sum((-1, -2))))  # [1/s] the loop's own
+    a, h = (x / np.maximum(rate, 1 / longest) for x in (1e-3, 2e-2))
     f_a, f_b, b = radius(a) - 1, np.zeros(a.shape), np.full(a.shape, np.inf)
     never = f_a >= 0
     while (np.isinf(b) & ~never & (h <= 1.2 * longest)).any():
@@ -253,25 +250,6 @@ def critical_period(
         if np.all((np.abs(f) < 1e-13) | (np.abs(b - a) < 1e-13 * b)):
             break
     return np.where(never, 0.0, np.where(open_end | (b > longest), np.inf, b))[()]
-
-
-def growth(
-    model: Dynamics, law: PD, posture: ArrayLike, period: float, *, periods: int = 600, **options
-) -> float:
-    """By how much a push of 1e-8 rad grows each period in `simulate`: more than 1 is unstable.
-
-    The arm holds a posture (n,), and starts beside where it comes to rest. Waiting for it to fly
-    off shows nothing: torque limits, and the arm's own motion, turn divergence into oscillation.
-    options of `simulate`: delay, velocity, substeps.
-    """
-    rest = _linearised(model, law, finite("posture", posture, model.n))[3]
-    push = 1e-8 * np.linspace(1, -0.5, model.n)
-    run = simulate(model, law, posture, period, periods * period, q0=rest + push, **options)
-    size = np.abs(np.diff(run.q, 2, axis=0)).max(axis=-1)  # what creeps back slowly counts little
-    fine = (size > 1e-14) & (size < 1e-4)
-    end = len(size) if fine.all() else max(8, int(np.argmin(fine)))
-    early, late = size[end // 4 : end // 2].max(), size[end // 2 + end // 4 : end].max()
-    return float((late / early) ** (1 / (end // 2)))
 
 
 def _linearised(model, law, posture):

@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from course_lib.arm import load_arm
 from course_lib.control import PD, ComputedTorque, FeedForward, PDGravity, straight_line
 from course_lib.dynamics import Dynamics, Planar2R, from_pinocchio
-from course_lib.sampled import closed_loop, critical_period, growth, simulate
+from course_lib.sampled import closed_loop, critical_period, simulate
 
 ARM = load_arm("planar2")
 MODEL = Planar2R(ARM)
@@ -195,6 +195,21 @@ def drawn_case(seed):
     kp, kd = KP * rng.uniform(0.5, 4, 2), KD * rng.uniform(0.5, 4, 2)
     law = PD(kp, kd) if seed % 2 else PDGravity(kp, kd, MODEL)
     return law, rng.uniform([-np.pi, -2.8], [np.pi, 2.8]), LATE[seed // 2 % 4]
+
+
+def growth(model, law, posture, period, periods=600, **late):
+    """By how much a push of 1e-8 rad grows each period in the simulation.
+
+    Second differences of the angles count: what creeps back slowly hardly shows in them.
+    """
+    rest = closed_loop(model, law, posture, period).q
+    start = rest + 1e-8 * np.linspace(1, -0.5, model.n)
+    run = simulate(model, law, posture, period, periods * period, q0=start, **late)
+    size = np.abs(np.diff(run.q, 2, axis=0)).max(axis=-1)
+    fine = (size > 1e-14) & (size < 1e-4)
+    end = len(size) if fine.all() else int(np.argmin(fine))
+    early, late = size[end // 4 : end // 2].max(), size[end // 2 + end // 4 : end].max()
+    return (late / early) ** (1 / (end // 2))
 
 
 def theory_meets_simulation(seed):
