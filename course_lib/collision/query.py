@@ -361,6 +361,9 @@ def check_edge(arm: Arm, scene: Scene, q0: ArrayLike, q1: ArrayLike, margin: flo
     (c0 + c1 - chord) / 2 - bend / 8. What turns with both bodies of a pair does not count.
     """
     q0, q1 = finite("q0", q0, arm.n), finite("q1", q1, arm.n)
+    for name, q in (("q0", q0), ("q1", q1)):
+        if q.ndim != 1:
+            raise ValueError(f"{name}: shape {q.shape}, expected ({arm.n},)")
     speed, bend, between = _motion(arm, q0, q1)
     t = np.linspace(0, 1, max(2, int(speed.max() / STEP) + 2))
     P, groups, move = _points(arm, q0 + t[:, None] * (q1 - q0)), _groups(arm, scene), q1 - q0

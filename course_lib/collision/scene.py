@@ -37,6 +37,10 @@ class Obstacle:
     may_touch: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
+        touch = self.may_touch
+        if not isinstance(touch, list | tuple | set) or any(type(k) is not int for k in touch):
+            raise ValueError(f"may_touch: {touch!r}, expected numbers of links")
+        object.__setattr__(self, "may_touch", tuple(sorted(touch)))
         for key in shape_of(type(self)):
             value = finite(key, getattr(self, key))
             if value.shape != SHAPES[key]:
@@ -241,6 +245,12 @@ def load_scene(name_or_path: str | Path) -> Scene:
         arm = load_arm(said["arm"])
         for key in {"start", "goal"} & set(said):
             said[key] = _posture(key, said[key], arm)
+        if said.get("passes") not in (None, *range(1, arm.n + 1)):
+            raise ValueError(
+                f"passes: {said['passes']!r}, expected a link of {arm.name}, 1 to {arm.n}"
+            )
+        if not isinstance(said.get("feasible", True), bool):
+            raise ValueError(f"feasible: {said['feasible']!r}, expected true or false")
         solids = [_solid(f"obstacles[{i}]", one) for i, one in enumerate(said["obstacles"])]
         return Scene(**said | {"arm": arm, "obstacles": solids})
     except (ValueError, FileNotFoundError) as error:
