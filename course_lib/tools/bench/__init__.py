@@ -14,6 +14,7 @@ To add a row, write a function that takes a `Size` and yields `Row`s, made by `c
 it into GROUPS.
 """
 
+from course_lib.tools.bench.collision import bench_collision
 from course_lib.tools.bench.explorers import bench_key, bench_redraw
 from course_lib.tools.bench.grading import bench_grading
 from course_lib.tools.bench.ik import bench_ik
@@ -28,6 +29,7 @@ GROUPS = {
     "urdf": bench_urdf,
     "ik": bench_ik,
     "trajectory": bench_trajectory,
+    "collision": bench_collision,
     "sampled": bench_sampled,
     "redraw": bench_redraw,
     "key": bench_key,
