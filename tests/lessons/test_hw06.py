@@ -13,7 +13,7 @@ from course_lib import fabrik
 
 JUDGE, BY_NAME = judge_of("hw06_tasks")
 # How many cases come before those that are drawn; they alone tell every mistake from the truth.
-FIXED = {"spare_step": 6, "two_tasks": 11, "broken": 18, "drive": 14}
+FIXED = {"spare_step": 6, "two_tasks": 13, "broken": 21, "drive": 14}
 
 
 def cases_of(name, seed=3):
@@ -296,3 +296,190 @@ def test_the_fixed_cases_alone_tell_every_mistake(name):
     np.testing.assert_equal(one[: FIXED[name]], other[: FIXED[name]])
     with pytest.raises(AssertionError):
         np.testing.assert_equal(one[FIXED[name]], other[FIXED[name]])
+
+
+# ---------------------------------------------------------------- wrong in ways of their own
+
+
+def damped(J, square):
+    return np.linalg.solve(J.T @ J + square * np.eye(J.shape[1]), J.T)
+
+
+def spare_leaking(damping):
+    """A projector that is damped, the rest as it should be."""
+
+    def answer(J, dx, k, wish, weights):
+        root = np.sqrt(weights)
+        P = damped(J / root, damping**2)
+        y, N = P @ dx, np.eye(len(root)) - P @ (J / root)
+        return (y + N[k] * (root[k] * wish - y[k]) / N[k, k]) / root
+
+    return answer
+
+
+def spare_from(J, dx, k, wish, weights, scale=1.0, least=1e-6, weighted=True):
+    """Push `scale` of what is missing, where the freedom is above `least`."""
+    dq = JUDGE.spare_step(J, dx, k, wish, weights if weighted else np.ones_like(weights), False)
+    N = np.eye(len(dq)) - JUDGE.inverse(J / weights) @ (J / weights)
+    way = JUDGE.spare_step(J, 0 * dx, k, 1.0, weights)
+    return dq + (scale * (wish - dq[k]) * way if N[k, k] > least else 0)
+
+
+def tasks_stacked(weight):
+    return lambda J1, e1, J2, e2, most: JUDGE.two_tasks(
+        np.vstack([weight * J1, J2]), np.r_[weight * e1, e2], J2[:0], e2[:0], most
+    )
+
+
+def tasks_from(J1, e1, J2, e2, most, kind):
+    """Steps put together with one fault of a kind that a learner may invent."""
+    first = JUDGE.inverse(J1) @ e1
+    if kind == "pinv by default":
+        first = np.linalg.pinv(J1) @ e1
+    if kind == "damped":
+        first = damped(J1, 1e-6) @ e1
+    if kind == "each joint":
+        first = np.clip(first, -most, most)
+    elif kind == "norm":
+        first = first * min(1, np.linalg.norm(most) / np.linalg.norm(first))
+    else:
+        first = first * JUDGE.room(0 * first, first, most)
+    N = np.eye(len(most)) - JUDGE.inverse(J1) @ J1
+    second = JUDGE.inverse(J2 @ N) @ (e2 - J2 @ first)
+    if kind == "crooked basis":
+        Z = null_space(J1, rcond=1e-9)
+        Z = Z * np.arange(1.0, Z.shape[1] + 1)
+        second = Z @ JUDGE.inverse(J2 @ Z) @ (e2 - J2 @ first)
+    if kind == "both signs":
+        second = JUDGE.inverse(J2 @ N) @ (e2 + J2 @ first)
+    left = most - (first if kind == "signless" else np.sign(second) * first)
+    share = np.min(np.where(np.abs(second) > 1e-12, left, 9e9) / np.maximum(np.abs(second), 1e-12))
+    share = {"own room": JUDGE.room(0 * first, second, most), "beyond": min(share, 50)}.get(
+        kind, np.clip(share, 0, 1)
+    )
+    if kind == "half":
+        share = share if share == 1 else share / 2
+    if kind == "second clipped":
+        return np.clip(first + second, -most, most)
+    return first + share * second
+
+
+def chain_with(slack=1e-6, tip=1.0, wrap=np.arctan2):
+    """Slacks other than announced; readings wrapped otherwise."""
+
+    def answer(before, after, target, limits, zeros, tolerance, says):
+        grown = np.linalg.norm(np.diff(after, axis=0), axis=1)
+        grown = np.abs(grown - np.linalg.norm(np.diff(before, axis=0), axis=1))
+        q = fabrik.bends(after) - zeros
+        q = q % (2 * np.pi) if wrap is None else wrap(np.sin(q), np.cos(q))
+        names = ["base"] * bool(np.linalg.norm(after[0] - before[0]) > slack)
+        names += [f"link {i + 1}" for i in np.flatnonzero(grown > slack)]
+        out = (q < limits[:, 0] - slack) | (q > limits[:, 1] + slack)
+        names += [f"joint {i + 1}" for i in np.flatnonzero(out)]
+        far = np.linalg.norm(after[-1] - target) > tip * tolerance
+        return names + ["tip"] * bool(far and says == "converged")
+
+    return answer
+
+
+def tip_of_the_sound(before, after, target, *rest):
+    """Looks at the tip where nothing else is broken."""
+    names = JUDGE.broken(before, after, target, *rest)
+    return names if names == ["tip"] else [name for name in names if name != "tip"]
+
+
+def drive_from(now, goal, sent, reports, period, gain, qd_max, oldest, kind):
+    """The loop with one fault of a kind that a learner may invent."""
+    came = [report for report in reports if report]
+    if not came or (kind == "only this tick" and not reports[-1]):
+        return np.zeros(2)
+    taken, q = max(came, key=lambda report: report[0])
+    if kind == "mean":
+        recent = [t for t in came if now - t[0] <= oldest] or [(taken, q)]
+        here = np.mean([p + period * sent[t:].sum(axis=0) for t, p in recent], axis=0)
+    elif kind == "line":
+        other = sorted(came, key=lambda report: report[0])[-2:]
+        slope = (other[1][1] - other[0][1]) / (other[1][0] - other[0][0]) if other[1:] else 0.0
+        here = q + slope * (now - taken)
+    elif kind == "mean speed":
+        here = q + period * (now - taken) * (sent.mean(axis=0) if now else 0)
+    else:
+        ahead = {"a tick ahead": 1, "half a tick": 0.5}.get(kind, 0)
+        here = q + period * sent[taken:].sum(axis=0)
+        here = here + ahead * period * (sent[-1] if now else 0)
+    silent = next((i for i, report in enumerate(reports[::-1]) if report), 0)
+    if (silent if kind == "silence" else now - taken) > oldest:
+        return sent[-1] / 2 if kind == "slows down" else np.zeros(2)
+    speed = gain * (goal - here)
+    share = np.max(np.abs(speed) / qd_max)
+    if kind == "always full":
+        return speed / share
+    if kind == "by the norm":
+        share = np.linalg.norm(speed) / np.linalg.norm(qd_max)
+    if kind == "slowest joint":
+        share = np.linalg.norm(speed) / qd_max.min()
+    if kind == "deadband" and np.abs(goal - here).max() < 0.5:
+        return np.zeros(2)
+    return speed / max(1, share)
+
+
+def kinds(function, *names):
+    return [lambda *case, kind=kind: function(*case, kind) for kind in names]
+
+
+WRONG = {
+    "spare_step": [
+        *map(spare_leaking, (0.1, 0.01, 0.003)),
+        lambda *case: spare_from(*case, scale=0.9),
+        lambda *case: spare_from(*case, scale=2.0),
+        lambda *case: spare_from(*case, least=0.5),
+        lambda *case: spare_from(*case, weighted=False),
+        lambda J, dx, k, wish, w: JUDGE.spare_step(J, dx, k, wish, w**0.5),
+        lambda J, dx, k, wish, w: JUDGE.spare_step(J, dx, k, wish, w / w.max() + 0.01),
+        lambda J, dx, k, wish, w: JUDGE.spare_step(J, dx, k, min(wish, 0.2), w),
+        lambda J, dx, k, wish, w: JUDGE.spare_step(J, dx, k, abs(wish), w),
+        lambda *case: JUDGE.spare_step(*case) * 1.001,
+        lambda *case: np.round(JUDGE.spare_step(*case), 3),
+        lambda J, *rest: JUDGE.spare_step(J, *rest)[: len(J)],
+    ],
+    "two_tasks": [
+        *map(tasks_stacked, (100.0, 1000.0)),
+        *kinds(tasks_from, "pinv by default", "damped", "each joint", "norm", "crooked basis"),
+        *kinds(tasks_from, "both signs", "signless", "own room", "beyond", "half"),
+        *kinds(tasks_from, "second clipped"),
+        lambda J1, e1, J2, e2, most: JUDGE.two_tasks(J1, e1, J2, e2, 0.8 * most),
+        lambda *case: np.round(JUDGE.two_tasks(*case), 3),
+    ],
+    "broken": [
+        *(chain_with(slack) for slack in (1e-9, 1e-4, 1e-3)),
+        *(chain_with(tip=tip) for tip in (0.5, 1.1, 2.0)),
+        chain_with(wrap=None),
+        chain_with(wrap=lambda s, c: np.arcsin(s)),
+        chain_with(wrap=lambda s, c: np.arccos(c)),
+        tip_of_the_sound,
+        lambda *case: [],
+        lambda *case: JUDGE.broken(*case)[-1:],
+        lambda *case: len(JUDGE.broken(*case)),
+        lambda *case: JUDGE.broken(*case) or "sound",
+        lambda *case: [n.replace(" ", "") for n in JUDGE.broken(*case)],
+        lambda *case: [n for n in JUDGE.broken(*case) if n[:4] != "base"] + ["base"],
+    ],
+    "drive": [
+        *kinds(drive_from, "only this tick", "mean", "line", "mean speed", "a tick ahead"),
+        *kinds(drive_from, "half a tick", "silence", "slows down", "always full", "by the norm"),
+        *kinds(drive_from, "slowest joint", "deadband"),
+        lambda *case: np.round(JUDGE.drive(*case), 3),
+        lambda *case: np.zeros(2),
+        lambda *case: JUDGE.drive(*case) + 1e-4,
+    ],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_fixed_cases_alone_refuse_what_is_wrong_in_its_own_way(name):
+    exercise = BY_NAME[name]
+    fixed = replace(exercise, cases=lambda rng: exercise.cases(rng)[: FIXED[name]])
+    for i, answer in enumerate(WRONG[name]):
+        result = fixed.judge(answer, np.random.default_rng(0))
+        assert not result.passed, i
+        assert len(result.message.splitlines()[-1]) > 10, result.message
