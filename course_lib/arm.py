@@ -83,8 +83,7 @@ class Arm:
         for name in ("base", "tool"):
             self._keep(name, as_poses(name, getattr(self, name)), (4, 4))
         if self.flange is None:  # the last origin, or in a modified table the tool point
-            end = self.tool[:3, 3] * (self.convention == "modified")
-            object.__setattr__(self, "flange", end)
+            object.__setattr__(self, "flange", self.tool[:3, 3] * (self.convention == "modified"))
         self._keep("flange", finite("flange", self.flange), (3,))
         for i in np.flatnonzero(self.q_min > self.q_max):
             low, high = self.q_min[i], self.q_max[i]

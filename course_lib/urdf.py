@@ -70,13 +70,8 @@ def to_urdf(arm: Arm) -> str:
         kind, limit = _type_and_limit(arm, i)
         lines += _joint(f"joint_{i + 1}", kind, parent, f"link_{i + 1}", rest @ before[i], limit)
         rest, parent = after[i], f"link_{i + 1}"
-    lines += [
-        '  <link name="tcp"/>',
-        *_joint("tool", "fixed", parent, "tcp", rest @ arm.tool),
-        "</robot>",
-        "",
-    ]
-    return "\n".join(lines)
+    tool = _joint("tool", "fixed", parent, "tcp", rest @ arm.tool)
+    return "\n".join([*lines, '  <link name="tcp"/>', *tool, "</robot>", ""])
 
 
 def _around_each_joint(arm):
@@ -202,9 +197,7 @@ def from_urdf(path: str | Path, tip: str | None = None) -> Arm:
     for joint in chain:
         T = T @ origin_of(joint)
         poses += [T] if joint in moving else []
-    types = tuple(
-        "prismatic" if joint.get("type") == "prismatic" else "revolute" for joint in moving
-    )
+    types = tuple("prismatic" if j.get("type") == "prismatic" else "revolute" for j in moving)
     rows = _best_rows(poses, [axis[joint] for joint in moving], T, types)
     table = Arm("", "standard", joint_types=types, **rows)
     rows |= _limits(moving)
@@ -234,8 +227,9 @@ def _chain(robot, tip):
     for joint in chain:
         kind = joint.get("type")
         if kind in ("floating", "planar"):
-            reason = f"a {kind} joint in the chain, which an Arm cannot hold"
-            raise joint.error("joint-type", reason)
+            raise joint.error(
+                "joint-type", f"a {kind} joint in the chain, which an Arm cannot hold"
+            )
         if joint.find("mimic") is not None:
             raise joint.error("mimic", "follows another joint (mimic), which an Arm cannot hold")
         for node in joint.findall("axis"):
