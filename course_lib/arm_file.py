@@ -81,9 +81,8 @@ def read(path: Path) -> dict[str, Any]:
     """
     said = content(path)
     require_fields("file", said, FILE_FIELDS, needed=("name", "convention", "joints"))
-    fields = {key: said[key] for key in ("name", "convention")}
+    fields = {key: said[key] for key in ("name", "convention")} | _joints(said["joints"])
     fields["solid_cylinders"] = bool(said.get("solid_cylinders"))
-    fields |= _joints(said["joints"])
     return fields | {key: pose_of(key, said[key]) for key in ("base", "tool") if key in said}
 
 

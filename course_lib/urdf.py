@@ -58,10 +58,8 @@ def to_urdf(arm: Arm) -> str:
         f"<robot name={quoteattr(arm.name)}>",
     ]
     if not np.array_equal(arm.base, np.eye(4)):
-        lines += [
-            '  <link name="world"/>',
-            *_joint("base", "fixed", "world", "base_link", arm.base),
-        ]
+        base = _joint("base", "fixed", "world", "base_link", arm.base)
+        lines += ['  <link name="world"/>', *base]
     lines += ['  <link name="base_link"/>']
     before, after = _around_each_joint(arm)
     rest, parent = np.eye(4), "base_link"
