@@ -56,8 +56,7 @@ def minutes(count: Counter, kinds: Mapping[str, float] = READING | DOING) -> flo
 
 def text_of(cell: Cell) -> str:
     """The source of a cell, which a notebook file holds as one text or as a list of lines."""
-    source = cell["source"]
-    return source if isinstance(source, str) else "".join(source)
+    return "".join(cell["source"])
 
 
 def authors_text(source: str) -> str:

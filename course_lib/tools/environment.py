@@ -74,7 +74,7 @@ class Requirement:
         return not (self.not_on_windows and sys.platform == "win32")
 
 
-def requirements(extras: Sequence[str] = ()) -> list[Requirement]:
+def requirements(extras: Sequence[str]) -> list[Requirement]:
     """Return what pyproject.toml asks for, `extras` included. Raises FileNotFoundError."""
     project = read_project()
     further = [project["optional-dependencies"][extra] for extra in extras]

@@ -97,9 +97,6 @@ def lead_there(notebooks: Path, names: Names) -> list[Path]:
     return [path for path in found if refresh.refresh(path, seconds=None) and path != found[0]]
 
 
-# --- rows ------------------------------------------------------------------------------------
-
-
 def add_row(path: Path, names: Names) -> None:
     """Turn the lesson's planned row of README into one that has work to do, or add a row."""
     text = path.read_text(encoding="utf-8")
@@ -118,9 +115,6 @@ def add_word(path: Path, names: Names) -> None:
     text = re.sub(r"(The words of lessons 00 to )\d\d", rf"\g<1>{names.number}", text)
     entry = f"\n### TODO: the words of lesson {names.number}\n\nTODO · TODO\n"
     path.write_text(text + entry, encoding="utf-8", newline="\n")
-
-
-# --- command line ----------------------------------------------------------------------------
 
 
 def main(arguments: list[str] | None = None) -> int:

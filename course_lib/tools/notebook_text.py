@@ -23,11 +23,11 @@ def as_text(content: str) -> str:
 
 def _cell(cell: dict) -> Iterator[str]:
     """The lines that show one cell."""
-    tags = cell["metadata"].get("tags", [])
-    folded = ["folded"] * bool(cell["metadata"].get("jupyter", {}).get("source_hidden"))
-    head = [cell["cell_type"], cell.get("id", ""), *tags, *folded]
-    yield f"--- {' '.join(word for word in head if word)} ---"
-    yield _joined(cell["source"])
+    metadata = cell["metadata"]
+    folded = "folded" if metadata.get("jupyter", {}).get("source_hidden") else ""
+    head = [cell["cell_type"], cell.get("id", ""), *metadata.get("tags", []), folded]
+    yield f"--- {' '.join(filter(None, head))} ---"
+    yield "".join(cell["source"])
     for output in cell.get("outputs", []):
         yield from _output(output)
     yield ""
@@ -39,16 +39,11 @@ def _output(output: dict) -> Iterator[str]:
         yield f"error> {output['ename']}: {output['evalue']}"
         return
     data = output.get("data", {})
-    text = output.get("text", data.get("text/plain", ""))
-    for line in _joined(text).rstrip("\n").split("\n"):
-        yield f"> {line}"
+    text = "".join(output.get("text", data.get("text/plain", "")))
+    yield from (f"> {line}" for line in text.rstrip("\n").split("\n"))
     pictures = [kind for kind in data if kind.startswith("image/")]
     if pictures:
         yield f"> ({', '.join(pictures)})"
-
-
-def _joined(text: str | list[str]) -> str:
-    return text if isinstance(text, str) else "".join(text)
 
 
 if __name__ == "__main__":

@@ -27,12 +27,11 @@ ONWARD = "onward-"  # what the ids of the cells between two parts begin with
 
 # Nothing in here is prose: folded answers, code, tags up to the next blank line, headings,
 # formulas, pictures, links, addresses, titles of books.
-NO_PROSE = re.compile(
+NO_PROSE = (
     r"\*\*References\b.*|<details\b.*?</details>|^(?P<fence>```|~~~).*?^(?P=fence)\s*$"
     r"|(?<=\n\n) {4}[^\n]*"
     r"|^ {0,3}</?[a-zA-Z!](?:[^\n]|\n(?!\s*\n))*|^#{1,6} [^\n]*|(?P<ticks>`+).+?(?P=ticks)(?!`)"
-    r"|\$\$.*?\$\$|\$[^$\n]+\$|!?\[[^\]]*\]\([^)]*\)|<[^>\n]+>|https?://\S+",
-    re.DOTALL | re.MULTILINE,
+    r"|\$\$.*?\$\$|\$[^$\n]+\$|!?\[[^\]]*\]\([^)]*\)|<[^>\n]+>|https?://\S+"
 )
 GLOSSARY_LINK = re.compile(r"\[([^\]]+)\]\(" + re.escape(GLOSSARY) + r"#[^)]*\)")
 # Words of every day that the glossary uses in another sense: only after one of these are they ours.
@@ -106,9 +105,6 @@ def _to(cell: clock.Cell, title: str) -> Link:
     (JupyterLab 4 does not find a heading that has a letter beyond ASCII.)
     """
     return Link(title, f"#cell-id={cell['id']}")
-
-
-# --- the cells -------------------------------------------------------------------------------
 
 
 def make(notebook, around: Surroundings) -> None:
@@ -189,20 +185,21 @@ def _link_terms(cells: Sequence[clock.Cell], terms: Sequence[str]) -> None:
     names = {f"t{i}": term for i, term in enumerate(terms)}
     longest_first = sorted(names, key=lambda key: -len(names[key]))
     any_term = "|".join(f"(?P<{key}>{_pattern(names[key])})" for key in longest_first)
-    words = re.compile(rf"(?<![\w-])(?:{any_term})(?![\w-])", re.IGNORECASE)
+    skipped_or_term = rf"{NO_PROSE}|(?<![\w-])(?i:{any_term})(?![\w-])"
     seen: set[str] = set()
 
     def link(found: re.Match) -> str:
-        term, before = names[found.lastgroup], found.string[: found.start()]
+        term, before = names.get(found.lastgroup), found.string[: found.start()]
         ours = term not in EVERYDAY or re.search(DETERMINER + "$", before, re.IGNORECASE)
-        if term in seen or not ours:
+        if term is None or term in seen or not ours:
             return found[0]
         seen.add(term)
         return f"[{found[0]}]({entry(term)})"
 
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            cell["source"] = _in_prose(cell["source"], lambda text: words.sub(link, text))
+            flags = re.DOTALL | re.MULTILINE
+            cell["source"] = re.sub(skipped_or_term, link, cell["source"], flags=flags)
 
 
 def _pattern(term: str) -> str:
@@ -213,12 +210,3 @@ def _pattern(term: str) -> str:
         plural = stem[:-1] + "(?:y|ies)" if stem.endswith("y") else stem + "(?:e?s)?"
         words.append(plural + comma)
     return r"\s+".join(words)
-
-
-def _in_prose(source: str, change) -> str:
-    """Apply `change` to the pieces of markdown that are prose."""
-    pieces, at = [], 0
-    for found in NO_PROSE.finditer(source):
-        pieces += [change(source[at : found.start()]), found[0]]
-        at = found.end()
-    return "".join([*pieces, change(source[at:])])

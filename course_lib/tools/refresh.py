@@ -56,9 +56,6 @@ class CellProblem(RuntimeError):
     """A cell failed, stalled or killed its kernel; the message names it."""
 
 
-# --- which notebooks -------------------------------------------------------------------------
-
-
 def find_lessons(names: Sequence[str] = (), folder: str | Path = NOTEBOOKS) -> list[Path]:
     """Return the paths of the lessons in `names`: a number ("02"), a name or a path.
 
@@ -246,9 +243,6 @@ def refresh(path: str | Path, seconds: float | None = CELL_SECONDS, write: bool 
     if changed and write:
         copies.replace(path, after)
     return changed
-
-
-# --- command line ----------------------------------------------------------------------------
 
 
 def main(arguments: list[str] | None = None) -> int:

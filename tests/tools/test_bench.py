@@ -253,14 +253,13 @@ def test_both_ways_of_drawing_give_the_explorers_picture(tiny):
     values = {"slope": 0.25, "colour": "blue"}
     explorer.set(**values)
     ours = pixels(explorer.png())
-    for jpeg in (
-        explorers.new_figure(build, draw, values),
-        explorers.full_redraw(build, draw, iter([values]))(),
-    ):
+    other, same = {"slope": 0.75, "colour": "blue"}, build()
+    moved_away = explorers.full_redraw(*same, draw, other)
+    for figure in (build(), same):
+        jpeg = explorers.full_redraw(*figure, draw, values)
         differs = np.abs(pixels(jpeg) - ours).max(axis=2) > 60  # less is the work of JPEG
         assert differs.mean() < 0.002  # moving artists lie above the axes' frame
-    other = explorers.new_figure(build, draw, {"slope": 0.75, "colour": "blue"})
-    assert (np.abs(pixels(other) - ours).max(axis=2) > 60).mean() > 0.02
+    assert (np.abs(pixels(moved_away) - ours).max(axis=2) > 60).mean() > 0.02
 
 
 def pixels(data):

@@ -20,7 +20,7 @@ from support.classroom import HW02, POINTS, code_cell, hand_in, notebook_with
 from course_lib.check import PROJECT, Exercise, Mistake, show
 from course_lib.tools.grading import command as tool
 from course_lib.tools.grading.feedback import feedback_page
-from course_lib.tools.grading.learner_process import Cell, Learner, Limits, Lost, RemoteFunction
+from course_lib.tools.grading.learner_process import Cell, Learner, Limits, Lost, remote
 from course_lib.tools.grading.marking import Submission, hidden_rng, mark, read_submission
 
 SHORT = Limits(cell=2.5, call=1.0, memory=1_500_000_000)
@@ -511,7 +511,7 @@ def test_the_child_sees_neither_the_graders_variables_nor_its_folder(monkeypatch
         " os.path.expanduser('~')]"
     )
     with Learner([adds(body)], SHORT) as learner:
-        seen = RemoteFunction(learner, "add", 1.5)(1, 2)
+        seen = remote(learner, "add", 1.5)(1, 2)
         folder = learner._folder
     assert (
         "tell nobody" not in "".join(seen) and seen[1] != os.getcwd() and not os.path.exists(folder)
@@ -524,7 +524,7 @@ def test_nothing_is_left_running_or_lying_about():
         " time.sleep(100)'])\nreturn child.pid"
     )
     with Learner([adds(body)], SHORT) as learner:
-        pid = RemoteFunction(learner, "add", 1.5)(1, 2)
+        pid = remote(learner, "add", 1.5)(1, 2)
     if os.name == "posix":
         for _ in range(50):
             try:
@@ -544,7 +544,7 @@ def test_nothing_is_left_running_or_lying_about():
 
 def test_replies_are_data_of_known_kinds_only():
     with Learner([Cell("c", "import numpy as np\ndef all(v):\n    return v")], SHORT) as learner:
-        ask = RemoteFunction(learner, "all", 1.5)
+        ask = remote(learner, "all", 1.5)
         given = {
             "a": [1, 2.5, "x", None, True],
             "m": np.eye(2),

@@ -57,6 +57,7 @@ def race(
     contenders: dict[str, Callable[[], object]],
     repeats: int,
     *,
+    clock: Callable[[Callable], float] | None = None,
     calls: int = 1,
     answers: dict[str, int] | None = None,
     at_most: float | None = None,
@@ -64,10 +65,13 @@ def race(
 ) -> Row:
     """The row of contenders that take turns, "ours" and its peers: the time of one answer.
 
-    calls: how many of each make a turn; answers: how many one call gives, 1 for who is not named.
-    A promise whose peer is not there is left out: Pinocchio has no Windows wheel.
+    clock: gives the seconds of a call (seconds_of); calls: how many of each make a turn;
+    answers: how many one call gives, 1 for who is not named. A promise whose peer is not there is
+    left out: Pinocchio has no Windows wheel.
     """
-    turns = interleaved({who: repeated(call, calls) for who, call in contenders.items()}, repeats)
+    if calls > 1:
+        contenders = {who: repeated(call, calls) for who, call in contenders.items()}
+    turns = interleaved(contenders, repeats, clock or seconds_of)
     times = {}
     for who, seconds in turns.items():
         each = UNITS[unit] / (calls * (answers or {}).get(who, 1))

@@ -1,6 +1,6 @@
 """How soon does the picture follow the slider: in the kernel, and on the screen?
 
-Public names: `bench_redraw`, `bench_key`, `explorers_of`, `full_redraw`, `new_figure`.
+Public names: `bench_redraw`, `bench_key`, `explorers_of`, `full_redraw`.
 """
 
 import contextlib
@@ -13,11 +13,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from course_lib.plots import style
-from course_lib.tools.bench.core import Row, Size, guarded, interleaved, lessons, race
+from course_lib.tools.bench.core import Row, Size, guarded, lessons, race
 
 REDRAW_3D, REDRAW_2D = 50, 25  # [ms] at most
 KEY = 100  # [ms] at most
 BOTH_WAYS = Path(__file__).with_name("both_ways.txt")
+BROWSERS_CLOCK = {"clock": lambda press: press() / 1e3, "at_most": KEY}
 
 
 def bench_redraw(size: Size) -> Iterator[Row]:
@@ -31,12 +32,13 @@ def redraw_rows(lesson: Path, size: Size) -> Iterator[Row]:
     for i, (build, draw, explorer) in enumerate(explorers_of(lesson), 1):
         rng, count = np.random.default_rng(i), 3 * (size.redraws + 1)
         postures = iter([random_values(explorer.controls, rng) for _ in range(count)])
+        same = build()
         contenders = {
             "ours": lambda: explorer.set(**next(postures)),
-            "draw all, same figure": full_redraw(build, draw, postures),
-            "new figure (interact)": lambda: new_figure(build, draw, next(postures)),
+            "draw all, same figure": lambda: full_redraw(*same, draw, next(postures)),
+            "new figure (interact)": lambda: full_redraw(*build(), draw, next(postures)),
         }
-        solid = any(ax.name == "3d" for ax in build()[0].axes)
+        solid = any(ax.name == "3d" for ax in same[0].axes)
         space, most = ("3D", REDRAW_3D) if solid else ("2D", REDRAW_2D)
         name = f"{lesson.stem[:2]} explorer {i} ({space}), redraw"
         row = race(name, "ms", contenders, size.redraws, at_most=most)
@@ -84,35 +86,18 @@ def random_values(controls: dict, rng: np.random.Generator) -> dict:
     return values
 
 
-def full_redraw(build: Callable, draw: Callable, postures: Iterator[dict]) -> Callable[[], bytes]:
-    """A function that moves the artists of one figure and draws everything again."""
-    fig, artists = build()
+def full_redraw(fig: Figure, artists: dict, draw: Callable, values: dict) -> bytes:
+    """Move the artists and draw all of the figure again, as an explorer's JPEG bytes.
 
-    def redraw():
-        draw(artists, **next(postures))
-        return encode(fig)
-
-    return redraw
-
-
-def new_figure(build: Callable, draw: Callable, values: dict) -> bytes:
-    """What `interact` with a plotting function does: a new figure for each picture."""
-    fig, artists = build()
+    With a new figure for each picture it is what `interact` with a plotting function does.
+    """
     draw(artists, **values)
-    return encode(fig)
-
-
-def encode(fig: Figure) -> bytes:
-    """All of a figure drawn as sharp as an explorer draws it, as JPEG bytes of the same quality."""
     canvas = style.canvas_of(fig)
     fig.dpi = style.DPI * style.SHARP
     canvas.draw()
     out = io.BytesIO()
     style.pixels(canvas).save(out, format="JPEG", quality=90, subsampling=0)
     return out.getvalue()
-
-
-# ---- in the browser -------------------------------------------------------------------------
 
 
 def bench_key(size: Size) -> Iterator[Row]:
@@ -133,15 +118,9 @@ def key_rows(lab, lesson: Path, size: Size) -> Iterator[Row]:
     with lab.open(lesson.name) as page:
         page.run_all()
         for i, explorer in enumerate(page.explorers(), 1):
-            times = presses_in_turn({"ours": explorer}, size.presses)
             name = f"{lesson.stem[:2]} explorer {i}, key to picture"
-            yield Row(name, "ms", times["ours"], at_most=KEY)
-
-
-def presses_in_turn(explorers: dict, presses: int) -> dict[str, list[float]]:
-    """Milliseconds from key to picture of each explorer, in turn."""
-    contenders = {name: explorer.key_to_picture for name, explorer in explorers.items()}
-    return interleaved(contenders, presses, clock=lambda press: press())
+            contenders = {"ours": explorer.key_to_picture}
+            yield race(name, "ms", contenders, size.presses, **BROWSERS_CLOCK)
 
 
 def key_both_ways(lab, size: Size) -> Row:
@@ -156,8 +135,7 @@ def key_both_ways(lab, size: Size) -> Row:
         interact = page.tab.locator(".widget-interact")
         box = page.tab.locator(".jp-OutputArea-output").filter(has=interact).first
         page.until(lambda: box.locator("img").count() == 1, "interact showed no picture")
-        contenders = {"ours": page.explorers()[0]}
-        contenders["interact, new figure"] = ExplorerOnPage(page, box)
-        times = presses_in_turn(contenders, size.presses)
-    name = "arm with six sliders, key to picture"
-    return Row(name, "ms", times.pop("ours"), times, at_most=KEY)
+        contenders = {"ours": page.explorers()[0].key_to_picture}
+        contenders["interact, new figure"] = ExplorerOnPage(page, box).key_to_picture
+        name = "arm with six sliders, key to picture"
+        return race(name, "ms", contenders, size.presses, **BROWSERS_CLOCK)

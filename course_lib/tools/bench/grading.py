@@ -4,6 +4,7 @@ Public names: `bench_grading`.
 """
 
 import contextlib
+import importlib.util
 import io
 import logging
 import os
@@ -20,10 +21,8 @@ MOST = 3  # [s]
 
 def bench_grading(size: Size) -> Iterator[Row]:
     """A right submission of each homework, from its file to the grade book, beside nbgrader."""
-    try:
-        import nbgrader  # noqa: F401
-    except ImportError as reason:
-        yield Row("grading", note=str(reason))
+    if not importlib.util.find_spec("nbgrader"):
+        yield Row("grading", note="nbgrader is not installed")
         return
     for judge in sorted(size.notebooks.glob("homework/hw[0-9][0-9]_*/judge.py")):
         yield from guarded(f"{judge.parent.name} grading", grading_rows(judge.parent, size))
@@ -46,8 +45,6 @@ def grading_rows(folder: Path, size: Size) -> Iterator[Row]:
 
 def make_class(homework, folder: Path) -> None:
     """A class of one, who hands in the source with its solutions; known to nbgrader too."""
-    from nbgrader.apps import NbGraderAPI
-
     scripts = sysconfig.get_path("scripts")  # nbgrader calls `alembic`
     os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])
     notebook = Path(homework.name) / f"{homework.name}.ipynb"
@@ -55,19 +52,20 @@ def make_class(homework, folder: Path) -> None:
         (place / homework.name).mkdir(parents=True)
         shutil.copy(homework.folder / notebook.name, place / notebook)
     with quiet():
-        made = NbGraderAPI(config=nbgrader_config(folder)).generate_assignment(homework.name)
+        made = nbgrader_in(folder).generate_assignment(homework.name)
     if not made["success"]:
         last = made["error"].strip().splitlines()[-1]
         raise RuntimeError(f"nbgrader could not release {homework.name}: {last}")
 
 
-def nbgrader_config(folder: Path):
-    """nbgrader's configuration for a class in a folder, in a grade book of its own."""
+def nbgrader_in(folder: Path):
+    """nbgrader's commands for a class in a folder, with a grade book of its own."""
+    from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
     database = f"sqlite:///{folder / 'nbgrader.db'}"
     course = {"root": str(folder), "course_id": "bench", "db_url": database}
-    return Config({"CourseDirectory": course})
+    return NbGraderAPI(config=Config({"CourseDirectory": course}))
 
 
 def grade_one(homework, folder: Path) -> None:
@@ -81,10 +79,8 @@ def grade_one(homework, folder: Path) -> None:
 
 def nbgrader_one(homework, folder: Path) -> None:
     """What `nbgrader autograde` does with it, without the start of a new process."""
-    from nbgrader.apps import NbGraderAPI
-
     with quiet():
-        NbGraderAPI(config=nbgrader_config(folder)).autograde(homework.name, "ada", force=True)
+        nbgrader_in(folder).autograde(homework.name, "ada", force=True)
     if not list(folder.glob("autograded/ada/*/*.ipynb")):
         raise RuntimeError(f"nbgrader could not grade {homework.name}")
 

@@ -5,7 +5,7 @@ Each request carries a fresh random number that its reply, a line of JSON, must 
 the process does (prints, patches, exit codes) is looked at. What takes too long, dies, or answers
 garbage is `Lost`.
 
-Public names: `Cell`, `Limits`, `Learner`, `RemoteFunction`, `Lost`.
+Public names: `Cell`, `Limits`, `Learner`, `remote`, `value_of`, `Lost`.
 """
 
 import base64
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -218,24 +218,22 @@ def _environment(folder):
     return {key: os.environ[key] for key in KEPT if key in os.environ} | own
 
 
-class RemoteFunction:
+def remote(learner: Learner, name: str, seconds: float) -> Callable:
     """The learner's function `name`, to be called; AnswerFailed where it gives no value."""
+    seconds, end = min(seconds, learner.limits.call), None
 
-    def __init__(self, learner: Learner, name: str, seconds: float):
-        self.learner, self.name = learner, name
-        self.seconds = min(seconds, learner.limits.call)
-        self.end = None
-
-    def __call__(self, *args):
-        self.learner.start()
+    def call(*args):
+        nonlocal end
+        learner.start()
         now = time.monotonic()
-        self.end = self.end or now + 4 * self.seconds
-        left = min(self.seconds, self.end - now)
-        if left <= 0:
-            self.learner.close()
-            said = f"took longer than {4 * self.seconds:g} s for all cases together"
-            raise Lost(said, "too slow")
-        return value_of(self.learner.ask({"op": "call", "name": self.name, "args": args}, left))
+        end = end or now + 4 * seconds
+        if end <= now:
+            learner.close()
+            raise Lost(f"took longer than {4 * seconds:g} s for all cases together", "too slow")
+        request = {"op": "call", "name": name, "args": args}
+        return value_of(learner.ask(request, min(seconds, end - now)))
+
+    return call
 
 
 def value_of(reply: dict):

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib.check import AnswerFailed, CheckResult, Exercise, load_exercises
-from course_lib.tools.grading.learner_process import Cell, Learner, Limits, RemoteFunction, value_of
+from course_lib.tools.grading.learner_process import Cell, Learner, Limits, remote, value_of
 
 NOT_GRADED = "not-graded"  # tag of a source cell that only draws or prints
 LARGEST = 20_000_000  # of a submitted file [bytes]
@@ -219,7 +219,7 @@ def _answer(learner, exercise):
         if kind == "missing":
             return None, _missing(learner, name)
         if kind == "function":
-            return RemoteFunction(learner, name, exercise.seconds), None
+            return remote(learner, name, exercise.seconds), None
         if kind == "value":
             return value_of(learner.ask({"op": "value", "name": name}, exercise.seconds)), None
     except AnswerFailed as failure:
