@@ -305,7 +305,7 @@ def upgrade_cases(rng):
         ([0.05, -0.3, 0.3], mixed),
         ([0.0, 0.0, 0.0], mixed),
     ]
-    moves += [(rng.uniform(-1.5, 1.5, 7), arms[1]) for _ in range(3)]
+    moves += [(rng.uniform(-1.5, 1.5, 7), arms[1])]
     starts = [rng.uniform(-1, 1, len(D)) for D, _ in moves]
     return [(q0, q0 + D, *limits) for q0, (D, limits) in zip(starts, moves)]
 
@@ -363,10 +363,8 @@ def same_upgrade(answer, expected, args):
     q0, q1, v_max, a_max = args
     seconds = needed(np.abs(q1 - q0), v_max, a_max)[:, int(joint) - 1]
     asked = seconds["sa".index(limit.strip().lower()[0])]
-    return (
-        f"That limit asks for {asked:.4g} s, another one for"
-        f" {needed(np.abs(q1 - q0), v_max, a_max).max():.4g} s."
-    )
+    most = needed(np.abs(q1 - q0), v_max, a_max).max()
+    return f"That limit asks for {asked:.4g} s, another one for {most:.4g} s."
 
 
 UPGRADE = Exercise(
@@ -434,8 +432,8 @@ def lowest(times, heights, ends="clamped"):
 
 def sampled(times, heights):
     """The least of forty samples."""
-    curve = CubicSpline(times, heights, bc_type="clamped")
-    return float(curve(np.linspace(times[0], times[-1], 40)).min())
+    places = np.linspace(times[0], times[-1], 40)
+    return float(CubicSpline(times, heights, bc_type="clamped")(places).min())
 
 
 def lowest_by_pieces(times, z):

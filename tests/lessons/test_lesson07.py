@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 from scipy.signal import StateSpace, lsim
 
@@ -45,6 +46,12 @@ def script():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def exercises():
+    path = PROJECT / "notebooks" / "checks" / "07_trajectories.py"
+    return {exercise.name: exercise for exercise in load_exercises(path)}
 
 
 # ---------------------------------------------------------------- the measured file
@@ -99,10 +106,9 @@ def test_whole_periods_of_ramp_or_gap_leave_nothing(lesson, ramp, f):
     assert lesson["residual"](move, f) < 1e-3 * lesson["residual"](move, 1.1 * f)
 
 
-def test_checkpoint_quiet_leaves_the_link_at_rest():
+def test_checkpoint_quiet_leaves_the_link_at_rest(exercises):
     """The truth's duration belongs to a trapezoid within both limits that leaves nothing."""
-    path = PROJECT / "notebooks" / "checks" / "07_trajectories.py"
-    quiet = next(e for e in load_exercises(path) if e.name == "quiet")
+    quiet = exercises["quiet"]
     for D, v, a, period in quiet.cases(np.random.default_rng(3)):
         T, D, w = quiet.truth(D, v, a, period), abs(D), 2 * np.pi / period
         ramps = [n * period for n in range(1, 50)] + [T - n * period for n in range(1, 50)]
@@ -152,3 +158,208 @@ def test_the_linear_programme_finds_the_highest_curve(lesson):
     assert np.all(found <= top + 1e-6)
     assert np.abs(found - best).max() < 0.01 * best.max()
     assert found.sum() >= best.sum() - 1e-4
+
+
+# ---------------------------------------------------------------- more answers to the checkpoints
+
+PEAK = 10 / np.sqrt(3)
+
+
+def by_grid(D, v, a, period):
+    """The shortest of all silent pairs of ramp and gap: one whole, the other on a fine grid."""
+    D, best, whole = abs(D), np.inf, period * np.arange(1, 60)
+    free = np.concatenate([whole, np.geomspace(1e-3, 20, 40_001)])
+    for one in whole:
+        for ramp, gap in ((one, free), (free, one)):
+            ok = (D / gap <= v * 1.000001) & (D / (ramp * gap) <= a * 1.0005) & (gap >= ramp)
+            best = min(best, np.min((ramp + gap)[ok], initial=np.inf))
+    return best
+
+
+@pytest.mark.parametrize("D, period", [(1.0, 0.2), (-0.3, 0.25), (2.0, 0.9), (0.6, 0.7)])
+def test_no_quiet_trapezoid_is_shorter(exercises, D, period):
+    shortest = exercises["quiet"].truth(D, 1.5, 3.0, period)
+    assert shortest == pytest.approx(by_grid(D, 1.5, 3.0, period), rel=1e-3)
+
+
+def own(s):
+    return s**3 * (10 - 15 * s + 6 * s * s)
+
+
+def joined(t, q0, t0, T, x0, w, speed=1.0, after=1.0, shape=own):
+    """A quintic to the meeting point that arrives with a part of the speed w."""
+    s = np.clip((t - t0) / T, 0, 1)
+    way, last = x0 + w * T - q0, speed * w * T
+    ride = after * w * np.maximum(t - t0 - T, 0)
+    return q0 + way * shape(s) + last * s**3 * (1 - s) * (3 * s - 4) + ride
+
+
+def six_equations(t, q0, t0, T, x0, w):
+    """The six conditions as a linear system, in seconds since the start."""
+    derivative = lambda k, order, at: (
+        np.prod(np.arange(k, k - order, -1.0)) * at ** max(k - order, 0)
+    )
+    A = [[derivative(k, order, at) for k in range(6)] for at in (0.0, T) for order in range(3)]
+    c = np.linalg.solve(A, [q0, 0, 0, x0 + w * T, w, 0])
+    return np.polyval(c[::-1], np.clip(t - t0, 0, T)) + w * np.maximum(t - t0 - T, 0)
+
+
+def slowest(q0, q1, v, a, c1=15 / 8, c2=PEAK, power=0.5):
+    """Joint and limit that ask for the longest, in a plain loop."""
+    best = (0.0, None)
+    for k, D in enumerate(np.abs(np.subtract(q1, q0)), 1):
+        for seconds, word in (
+            (c1 * D / v[k - 1], "speed"),
+            ((c2 * D / a[k - 1]) ** power, "acceleration"),
+        ):
+            best = max(best, (seconds, (k, word)), key=lambda pair: pair[0])
+    return best[1]
+
+
+def dip(t, z, count, ends="clamped"):
+    return CubicSpline(t, z, bc_type=ends)(np.linspace(t[0], t[-1], count)).min()
+
+
+def by_pairs(slope, bend, v, a, turning=True, gap=np.subtract):
+    """Speed limits, joints that turn back, and each pair of strips, in plain loops."""
+    x = [(v[i] / abs(q)) ** 2 for i, q in enumerate(slope) if q]
+    for i, q in enumerate(slope):
+        if not q and bend[i] and turning:
+            x.append(a[i] / abs(bend[i]))
+        for j in range(i):
+            if q and slope[j] and (apart := abs(gap(bend[i] / q, bend[j] / slope[j]))) > 1e-12:
+                x.append((a[i] / abs(q) + a[j] / abs(slope[j])) / apart)
+    return min(x) ** 0.5
+
+
+ANSWERS = {  # right ones that look unusual, and wrong ones that tempt
+    "quiet": (
+        [
+            lambda *x: np.array(by_exact(*x)),
+            lambda *x: [by_exact(*x)],
+            lambda *x: by_exact(*x) + 1e-9,
+        ],
+        [
+            lambda D, v, a, P: abs(D) / v,
+            lambda D, v, a, P: 2 * np.sqrt(abs(D) / a),
+            lambda D, v, a, P: by_exact(D, v, a, P) + P,
+            lambda D, v, a, P: by_exact(D, v, a, P / (2 * np.pi)),
+            lambda D, v, a, P: by_exact(D, np.inf, a, P),
+            lambda D, v, a, P: by_exact(D, v, 100 * a, P),
+            lambda D, v, a, P: P * np.ceil(v / a / P) + abs(D) / v,
+            lambda D, v, a, P: 0.99 * by_exact(D, v, a, P),
+        ],
+    ),
+    "catch": (
+        [joined, six_equations, lambda *x: list(joined(*x)), lambda *x: joined(*x) + 1e-8],
+        [
+            lambda *x: joined(*x, after=0.0),
+            lambda *x: joined(*x, speed=0.0),
+            lambda *x: joined(*x, speed=-1.0),
+            lambda *x: joined(*x, shape=lambda s: s),
+            lambda *x: joined(*x, shape=lambda s: s * s * (3 - 2 * s)),
+            lambda *x: joined(*x)[:-1],
+            lambda t, q0, t0, T, x0, w: joined(t, q0, t0, T, x0 + w * t0, w),
+            lambda t, q0, t0, T, x0, w: joined(t, q0, t0 + T, T, x0, w),
+            lambda *x: np.degrees(joined(*x)),
+        ],
+    ),
+    "reach_in": (
+        [
+            lambda T, v, a, m: (
+                (1 - m) * min(8 * v * T / 15, a * T * T * np.sqrt(3) / 10),
+                (1 - m) * (a * T * T / 4 if a * T < 2 * v else v * T - v * v / a),
+            ),
+            lambda *x: np.array(far(*x)),
+            lambda *x: [[far(*x)[0]], [far(*x)[1]]],
+            lambda *x: (float(far(*x)[0]), far(*x)[1] + 1e-9),
+        ],
+        [
+            lambda T, v, a, m: (far(T, v, a, m)[1],) * 2,
+            lambda T, v, a, m: (far(T, v, a, m)[0],) * 2,
+            lambda T, v, a, m: far(T, v, a, -m),
+            lambda T, v, a, m: (v * T, v * T),
+            lambda T, v, a, m: far(T, v, a, m)[0],
+            lambda T, v, a, m: (far(T, v, a, m)[0], a * (1 - m) * T**2 / 2),
+            lambda T, v, a, m: far(T, v * (1 - m), a / (1 - m), m),
+            lambda T, v, a, m: np.degrees(far(T, v, a, m)),
+        ],
+    ),
+    "upgrade": (
+        [
+            slowest,
+            lambda *x: slowest(*x) and [float(slowest(*x)[0]), slowest(*x)[1].upper()],
+            lambda q0, q1, v, a: slowest(np.array(q1) - q0, 0 * q0, list(v), list(a)),
+        ],
+        [
+            lambda *x: slowest(*x, c1=1.5, c2=6),
+            lambda *x: slowest(*x, c1=1, c2=1),
+            lambda *x: slowest(*x, power=1),
+            lambda q0, q1, v, a: slowest(0 * q0, q1, v, a),
+            lambda q0, q1, v, a: (int(np.argmin(v)) + 1, "speed"),
+            lambda q0, q1, v, a: (int(np.argmin(a)) + 1, "acceleration"),
+            lambda *x: slowest(*x) and slowest(*x)[::-1],
+            lambda *x: slowest(*x) and slowest(*x)[0],
+        ],
+    ),
+    "lowest": (
+        [
+            lambda t, z: dip(t, z, 200_001),
+            lambda t, z: [dip(t - 3, list(z), 150_001)],
+            lambda t, z: (
+                -(
+                    -CubicSpline(t, z, bc_type=((1, 0), (1, 0)))(np.linspace(*t[[0, -1]], 10**5))
+                ).max()
+            ),
+        ],
+        [
+            lambda t, z: dip(t, z, 20),
+            lambda t, z: dip(t, z, 100),
+            lambda t, z: dip(t, z, 50_001, "natural"),
+            lambda t, z: dip(t, z, 50_001, "not-a-knot"),
+            lambda t, z: -dip(t, -z, 50_001),
+            lambda t, z: 1e3 * dip(t, z, 50_001),
+            lambda t, z: dip(t, z, 50_001) - np.min(z),
+            lambda t, z: trajectory.spline(t, z, 5)(np.linspace(t[0], t[-1], 5001))[0].min(),
+        ],
+    ),
+    "top_speed": (
+        [by_pairs, lambda *x: [by_pairs(*x)], lambda *x: np.float32(by_pairs(*x))],
+        [
+            lambda *x: by_pairs(*x, turning=False),
+            lambda *x: by_pairs(*x, gap=np.add),
+            lambda *x: by_pairs(*x) ** 2,
+            lambda *x: 1 / by_pairs(*x),
+            lambda s, b, v, a: np.min(v / np.maximum(np.abs(s), 1e-12)),
+            lambda s, b, v, a: by_pairs(s, 0 * b, v, a),
+            lambda s, b, v, a: by_pairs(s, b, v, a / 2),
+            lambda s, b, v, a: by_pairs(s[:1], b[:1], v, a),
+        ],
+    ),
+}
+
+
+def by_exact(D, v, a, period):
+    D, whole = abs(D), period * np.arange(1, 300)
+    with_ramp = whole + np.maximum(np.maximum(D / v, D / (a * whole)), whole)
+    gap = whole[(whole >= D / v) & (whole**2 * a >= D * (1 - 1e-9))][0]
+    return min(with_ramp.min(), gap + D / (a * gap))
+
+
+def far(T, v, a, margin):
+    v, a = (1 - margin) * v, (1 - margin) * a
+    ramp = min(v / a, T / 2)
+    return min(v * T * 8 / 15, a * T**2 / PEAK), a * ramp * (T - ramp)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_unusual_answers_pass_and_tempting_ones_are_told_why_not(exercises, name):
+    right, wrong = ANSWERS[name]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        for k, answer in enumerate(right):
+            result = exercises[name].judge(answer, rng)
+            assert result.passed, (k, result.message)
+        for k, answer in enumerate(wrong):
+            result = exercises[name].judge(answer, rng)
+            assert not result.passed and len(result.message) > 40, k
