@@ -134,32 +134,33 @@ def _without_solution(cell: dict) -> str:
 def _deliver(folder: Path, name: str, content: bytes, delivery: Delivery, told: list[str]) -> bool:
     """Bring one file up to date and add what to tell. Return whether the copy is a first one."""
     path, upstream, version = folder / name, _hash(content), _version(name, content)
-    if not os.path.lexists(path):
+    is_new = not os.path.lexists(path)
+    if is_new:
         path.parent.mkdir(parents=True, exist_ok=True)
         _create(path, content)
-        _note(delivery, upstream, version)
-        return True
-    mine = _version_at(path)
-    if mine is None:
-        told.append(
-            f"{path} can't be read as a notebook. It stays; rename or delete it, and the next start"
-            " brings a fresh copy."
-        )
-    if delivery.upstream == upstream:
-        return False
-    edited = mine not in (*delivery.versions, version)
-    changed = version not in delivery.versions
-    if not edited and path.read_bytes() != content:
-        replace(path, content)
-        told.append(f"{name} was renewed: it changed in the course, and you had not edited it.")
-    elif edited and changed:
-        beside = _beside(path, content, delivery)
-        told.append(
-            f"{name} changed in the course. Your copy has changes of yours and stays; the new"
-            f" version is beside it: {beside.name}."
-        )
-    _note(delivery, upstream, version)
-    return False
+    else:
+        mine = _version_at(path)
+        if mine is None:
+            told.append(
+                f"{path} can't be read as a notebook. It stays; rename or delete it, and the next"
+                " start brings a fresh copy."
+            )
+        if delivery.upstream == upstream:
+            return False
+        edited = mine not in (*delivery.versions, version)
+        if not edited and path.read_bytes() != content:
+            replace(path, content)
+            told.append(f"{name} was renewed: it changed in the course, and you had not edited it.")
+        elif edited and version not in delivery.versions:
+            beside = _beside(path, content, delivery)
+            told.append(
+                f"{name} changed in the course. Your copy has changes of yours and stays; the new"
+                f" version is beside it: {beside.name}."
+            )
+    delivery.upstream = upstream
+    if version not in delivery.versions:
+        delivery.versions.append(version)
+    return is_new
 
 
 def _beside(path: Path, content: bytes, delivery: Delivery) -> Path:
@@ -177,12 +178,6 @@ def _beside(path: Path, content: bytes, delivery: Delivery) -> Path:
             replace(beside, content)
             return beside
     raise OSError(0, "there are too many fresh copies")
-
-
-def _note(delivery: Delivery, upstream: str, version: str) -> None:
-    delivery.upstream = upstream
-    if version not in delivery.versions:
-        delivery.versions.append(version)
 
 
 def _version_at(path: Path) -> str | None:

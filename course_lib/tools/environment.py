@@ -154,14 +154,13 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def venv_version() -> tuple[int, ...] | None:
-    """Return the Python version of .venv as (major, minor), or None where there is none."""
-    try:
+def venv_version() -> tuple[int, ...]:
+    """Return the Python version of .venv as (major, minor); (0, 0) where there is none."""
+    with contextlib.suppress(OSError):
         text = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    found = re.search(r"^version\w*\s*=\s*(\d+)\.(\d+)", text, re.MULTILINE)
-    return tuple(map(int, found.groups())) if found else None
+        if found := re.search(r"^version\w*\s*=\s*(\d+)\.(\d+)", text, re.MULTILINE):
+            return tuple(map(int, found.groups()))
+    return (0, 0)
 
 
 def installed_names() -> set[str]:
@@ -270,7 +269,7 @@ def what_is_broken() -> str:
     """Return in words why .venv can't be used, or an empty text."""
     if (VENV / UNFINISHED).exists():
         return "its installation was interrupted"
-    if (venv_version() or (0, 0)) < (3, 11):
+    if venv_version() < (3, 11):
         return "it was made by a Python older than 3.11"
     with contextlib.suppress(OSError):
         probe = [str(venv_python()), "-m", "pip", "--version"]

@@ -59,7 +59,9 @@ def table(summaries: list[dict]) -> str:
     whole = [line for line in lines if line[1] != "–"]  # a note may run on
     widths = [max(map(len, column)) for column in zip(*whole)]
     widths[0] = max(len(line[0]) for line in lines)
-    return "\n".join("  ".join(map(_padded, line, widths, range(9))).rstrip() for line in lines)
+    pads = [str.rjust if column in RIGHT else str.ljust for column in range(len(HEAD))]
+    padded = [[pad(*cell) for pad, *cell in zip(pads, line, widths)] for line in lines]
+    return "\n".join("  ".join(line).rstrip() for line in padded)
 
 
 def _lines(said):
@@ -76,10 +78,6 @@ def _lines(said):
         words = "; ".join(f"{p['what']}: {'ok' if p['kept'] else 'OVER'}" for p in kept)
         lines.append((*(4 * [""] if i else own), *theirs, words))
     return lines
-
-
-def _padded(text, width, column):
-    return text.rjust(width) if column in RIGHT else text.ljust(width)
 
 
 def _show(numbers):
