@@ -150,7 +150,7 @@ def test_in_step_is_the_librarys_synchronise(lesson):
 
 
 def test_the_linear_programme_finds_the_highest_curve(lesson):
-    """On an arc at both speeds of its limits: toppra's problem, solved without its theory."""
+    """On a half circle, against the two passes: nowhere above what is allowed, not lower."""
     turn = np.linspace(0, np.pi, 9)
     path = trajectory.spline(turn, np.column_stack([np.cos(turn), np.sin(turn)]))
     places, top, best = trajectory.phase_plane(path, np.ones(2), np.full(2, 2.0), steps=80)
@@ -158,6 +158,14 @@ def test_the_linear_programme_finds_the_highest_curve(lesson):
     assert np.all(found <= top + 1e-6)
     assert np.abs(found - best).max() < 0.01 * best.max()
     assert found.sum() >= best.sum() - 1e-4
+
+
+def test_the_linear_programme_is_as_fast_as_toppra(lesson, script):
+    pytest.importorskip("toppra", reason="toppra is not installed: no outside witness")
+    path, places = trajectory.spline(np.arange(4.0), script.way_points()), np.linspace(0, 3, 91)
+    speed = lesson["highest_curve"](path, places, script.ARM.qd_max, script.ARM.qdd_max)
+    duration = np.sum(2 * np.diff(places) / (speed[1:] + speed[:-1]))
+    assert duration == pytest.approx(script.by_toppra(90), rel=0.01)
 
 
 # ---------------------------------------------------------------- more answers to the checkpoints
