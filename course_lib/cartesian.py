@@ -289,7 +289,8 @@ def _fastest(arm, motion, s, q, margin):
     """s(t) and q(t) along q(s): s is one joint more, with the limits of the tool."""
     from scipy.interpolate import CubicSpline
 
-    curve = CubicSpline(s, np.column_stack([q, s]))
+    way = np.abs(np.diff(q, axis=0)).max(axis=1) + np.diff(s)  # finer where the joints do most
+    curve = CubicSpline(np.append(0.0, np.cumsum(way)), np.column_stack([q, s]))
     v = np.append((1 - margin) * arm.qd_max, motion.v_max)
     a = np.append((1 - margin) * arm.qdd_max, motion.a_max)
     best = time_optimal(Trajectory(curve.x, curve.c), v, a)

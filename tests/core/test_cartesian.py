@@ -15,7 +15,7 @@ from course_lib.engines import toolbox_robot
 from course_lib.ik import closed_form
 from course_lib.kinematics import fk
 from course_lib.poses import error, pose
-from course_lib.trajectory import Trajectory, synchronise
+from course_lib.trajectory import Trajectory, shortest_duration, synchronise
 
 few = settings(max_examples=30, deadline=None)
 COBOT6 = load_arm("cobot6")
@@ -365,6 +365,17 @@ def test_through_the_singularity_is_easy_and_past_it_is_not():
     wide = replace(COBOT6, q_min=np.full(6, -4.0), q_max=np.full(6, 4.0))
     slow = slowed(wide, motion, q0)  # joint 4 turns half round
     assert slow.success and slow.trajectory.duration > motion.duration
+    assert_within_limits(wide, slow.trajectory)
+
+
+@pytest.mark.parametrize("miss", [1e-2, 1e-3, 2e-4])
+def test_slowed_past_a_singularity_takes_no_longer_than_a_stop_and_half_a_turn(miss):
+    motion, q0 = wrist_line(miss)
+    wide = replace(COBOT6, q_min=np.full(6, -4.0), q_max=np.full(6, 4.0))
+    slow = slowed(wide, motion, q0)
+    half_way = line(motion.at(0.0), motion.at(0.5)).duration, line(motion.at(0.5), motion.at(1.0))
+    turn = shortest_duration("trapezoid", np.pi, COBOT6.qd_max[3], COBOT6.qdd_max[3])
+    assert slow.success and slow.trajectory.duration < half_way[0] + half_way[1].duration + turn
     assert_within_limits(wide, slow.trajectory)
 
 
