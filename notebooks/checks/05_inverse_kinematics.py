@@ -24,6 +24,7 @@ def around(angle):
 # ---------------------------------------------------------------- rail
 
 EDGE = 1e-9  # [m] as the task says
+NEAR_THE_EDGE = (7e-10, -7e-10, 2e-9, -2e-9)  # [m] on it twice; beyond; within reach
 
 
 def rail_cases(rng):
@@ -37,6 +38,7 @@ def rail_cases(rng):
         (0.4, 0.1, 0.9),
         (0.4, 0.1, -0.401),
         (0.6, 0.0, 0.0),
+        *((0.5, 0.1, side * (0.5 + gap)) for gap in NEAR_THE_EDGE for side in (1, -1)),
     ]
     drawn = [(a, rng.uniform(-1, 1), a * rng.uniform(-0.9, 0.9)) for a in rng.uniform(0.2, 0.8, 5)]
     return fixed + [tuple(map(float, case)) for case in drawn]
@@ -64,20 +66,22 @@ def rail_rows(answer):
 def same_rail(answer, expected, args):
     """The same postures in any order and any turn; what is wrong is said by what they do."""
     (a, x, y), rows, right = args, rail_rows(answer), rail_rows(expected)
+    off = abs(y) - a
+    where = f"the target is {in_mm(abs(off))} {'beyond' if off > 0 else 'within'} the link's length"
     gaps = np.abs(rows[:, None] - right)
     gaps[..., 1] = np.abs(around(rows[:, None, 1] - right[..., 1]))
-    near = gaps.max(axis=-1, initial=0.0) < 1e-5
+    near = gaps.max(axis=-1, initial=0.0) < (1e-4 if len(right) == 1 else 1e-5)
     if len(rows) == len(right) and near.any(axis=0).all() and near.any(axis=1).all():
         return None
     if not len(right):
-        return f"The link is {a:g} m long and the target {abs(y):g} m from the rail: no posture."
+        return f"Here {where}: no posture."
     for i, (s, t) in enumerate(rows):
         off = np.hypot(s + a * np.cos(t) - x, a * np.sin(t) - y)
         if not off < 1e-6:
             return f"In posture {i}, counted from 0, the hand is off by {in_mm(off)}."
     if len(right) == 1 and len(rows) > 1:
-        return "The target is as far from the rail as the link is long: there is one posture."
-    return f"There are {len(right)} different postures; you give {len(rows)}."
+        return f"Here {where if off else 'it is as far as the link is long'}: one posture."
+    return f"Different postures: {len(right)} ({where}); you give {len(rows)}."
 
 
 def rail_without(a, x, y):
@@ -92,15 +96,6 @@ def rail_clipped(a, x, y):
     turn = np.arcsin(np.clip(y / a, -1, 1))
     rows = [(x - a * np.cos(t), t) for t in (turn, PI - turn)]
     return rows[:1] if abs(y) > a - EDGE else rows
-
-
-def rail_by_circle(a, x, y):
-    """The circle about the target meets the rail where the slide can stand."""
-    rest = a * a - y * y
-    if rest < -2 * a * EDGE:
-        return np.empty((0, 2))
-    half = np.sqrt(max(rest, 0.0)) if rest > 2 * a * EDGE else 0.0
-    return np.array([(x - side, np.arctan2(y, side)) for side in {half, -half}])
 
 
 RAIL = Exercise(
@@ -142,7 +137,7 @@ RAIL = Exercise(
         ),
     ],
     alternatives=[
-        rail_by_circle,
+        lambda a, x, y: rail_clipped(a, x, y) if rail(a, x, y) else [],
         lambda a, x, y: [(s, t + 2 * PI) for s, t in rail(a, x, y)][::-1],
         lambda a, x, y: np.array(rail(a, x, y)).reshape(-1, 2),
     ],
@@ -187,6 +182,8 @@ def same_flip(answer, expected, args):
     q, q_min, q_max = args
     if expected is None:
         return None if answer is None else "No turn of some joint lies within its limits: None."
+    if answer is None:
+        return "It is None, but each joint has a turn within its limits."
     answer = as_numbers(answer, (6,))
     if np.abs(answer - expected).max() < 1e-5:
         return None
@@ -214,13 +211,9 @@ def only_plus(q, q_min, q_max):
     return row if ((q_min <= row) & (row <= q_max)).all() else None
 
 
-def flip_by_matrix(q, q_min, q_max):
-    """By the angles of the matrix Rz Ry Rz itself."""
-    R = Rotation.from_euler("ZYZ", q[LAST]).as_matrix()
-    sign = -np.sign(np.sin(q[4]))
-    q5 = np.arctan2(sign * np.hypot(R[0, 2], R[1, 2]), R[2, 2])
-    q4, q6 = np.arctan2(sign * R[1, 2], sign * R[0, 2]), np.arctan2(sign * R[2, 1], -sign * R[2, 0])
-    return flipped(q, q_min, q_max, np.array([q4, q5, q6]))
+def wrapped_then_none(q, q_min, q_max):
+    row = flipped(q, np.full(6, -PI), np.full(6, PI))
+    return row if ((q_min <= row) & (row <= q_max)).all() else None
 
 
 FLIP = Exercise(
@@ -233,6 +226,11 @@ FLIP = Exercise(
             none_fits,
             "You wrap to ±180° and never look at the limits. A joint may have a range that is not"
             " symmetric, or smaller; then take another turn, or return None.",
+        ),
+        Mistake(
+            wrapped_then_none,
+            "You wrap to ±180° and give up where a limit is broken then. A joint that may turn"
+            " further can hold the same posture a full turn on: try its other turns first.",
         ),
         Mistake(
             only_plus,
@@ -264,7 +262,6 @@ FLIP = Exercise(
         ),
     ],
     alternatives=[
-        flip_by_matrix,
         lambda q, a, b: flipped(q, a, b, np.array([q[3] - PI, -q[4], q[5] + 3 * PI])),
         lambda q, a, b: None if flipped(q, a, b) is None else flipped(q, a, b).tolist(),
     ],
@@ -311,31 +308,24 @@ def same_damping(answer, expected, args):
     value, right = float(as_numbers(answer, ())), float(expected)
     if not value >= 0:
         return "A damping is not negative."
-    if abs(value - right) < 1e-6 + 1e-4 * right:
+    if abs(value - right) < 1e-6 + 6e-4 * right:  # four digits, rounded
         return None
-    step = length(J, e, value)
-    if step > longest:
-        return f"With your damping the step is {step:.3g} long, more than {longest:g}."
-    return f"With your damping the step is {step:.3g} long; with less of it up to {longest:g}."
-
-
-def by_bisection(J, e, longest):
-    solve = lambda x: np.linalg.norm(
-        np.linalg.lstsq(np.r_[J, x * np.eye(J.shape[1])], np.r_[e, np.zeros(J.shape[1])], 1e-12)[0]
-    )
-    if np.linalg.norm(np.linalg.pinv(J, rcond=1e-9) @ e) <= longest:
-        return 0
-    low, high = 0.0, 1e3
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if solve(middle) > longest else (low, middle)
-    return [high]
+    step, more = length(J, e, value), "more" if value < right else "less"
+    said = f"With your damping the step is {step:.5g} long, {longest:g} is allowed: {more} damping."
+    near = " Four digits are asked for: a grid of dampings is too coarse; search between two."
+    return said + near * (abs(value - right) < 0.2 * right)
 
 
 def largest_entry(J, e, damping):
     n = J.shape[1]
     A = J.T @ J + (damping**2 + 1e-14) * np.eye(n)
     return np.abs(np.linalg.solve(A, J.T @ e)).max()
+
+
+def lost_part(J, e, damping):
+    """Of the step, the part in the direction that J has nearly lost."""
+    U, s, _ = np.linalg.svd(J, full_matrices=False)
+    return abs(s[-1] * (U.T @ e)[-1]) / (s[-1] ** 2 + damping**2 + 1e-30)
 
 
 DAMPING = Exercise(
@@ -371,10 +361,15 @@ DAMPING = Exercise(
             "The smallest singular value says how near the singularity is. How long the step gets"
             " depends on the error, too: on its part in that direction.",
         ),
+        Mistake(
+            lambda J, e, longest: least_damping(J, e, longest, lost_part),
+            "You look at the smallest singular value's direction alone. The step has a part in each"
+            " of the six; the root of the sum of their squares counts.",
+        ),
     ],
     alternatives=[
-        by_bisection,
         lambda J, e, longest: np.array([least_damping(J, e, longest) * (1 + 1e-6)]),
+        lambda J, e, longest: float(f"{least_damping(J, e, longest):.4g}"),
     ],
 )
 
@@ -392,6 +387,10 @@ def chance_cases(rng):
         (np.array([0.9, 0.9, 0.0, 0.9]), 0.7),
         (mixed, 0.5),
         (np.r_[np.full(70, 0.6), np.full(30, 0.01)], 0.95),
+        (np.array([0.5, 0.0]), 0.5),
+        (np.array([1.0, 0.0]), 0.5),
+        (np.full(4, 0.5), 0.75),
+        (np.r_[np.full(9, 0.8), 0.002], 0.99),
         (rng.uniform(0.05, 1, 40), 0.999),
     ]
 
@@ -399,8 +398,8 @@ def chance_cases(rng):
 def restarts_for(p, share):
     """The least number of restarts after which the expected share is solved, or None."""
     p = np.asarray(p, dtype=float)
-    if np.mean(p > 0) < share - 1e-12:
-        return None
+    if np.mean(p > 0) <= share + 1e-12 and np.mean(p == 1) < share - 1e-12:
+        return None  # what has a chance comes near the share, and is never there
     for restarts in range(100_000):
         if 1 - np.mean((1 - p) ** (restarts + 1)) >= share - 1e-12:
             return restarts
@@ -411,6 +410,8 @@ def same_count(answer, expected, args):
     p, share = args
     if expected is None:
         return None if answer is None else "Some targets are never solved, and they are too many."
+    if answer is None:
+        return f"It is None, but {expected} restarts are enough. Did you stop counting too soon?"
     count = float(as_numbers(answer, ()))
     if count != round(count):
         return "Restarts are counted in whole numbers."
@@ -425,21 +426,6 @@ def same_count(answer, expected, args):
 def by_mean(p, share):
     p = np.mean(p)
     return 0 if p >= share else int(np.ceil(np.log(1 - share) / np.log(1 - p))) - 1
-
-
-def by_doubling(p, share):
-    """Double until it is enough, then halve the gap."""
-    p = np.asarray(p)
-    if np.mean(p > 0) < share - 1e-12:
-        return None
-    enough = lambda n: np.sum((1 - p) ** (n + 1)) <= (1 - share + 1e-12) * len(p)
-    low, high = -1, 1
-    while not enough(high):
-        high *= 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return float(high)
 
 
 RESTARTS = Exercise(
@@ -467,11 +453,15 @@ RESTARTS = Exercise(
             " ones, and the median doesn't know them.",
         ),
         Mistake(
+            lambda p, share: None if np.min(p) == 0 else restarts_for(p, share),
+            "One target without a chance does not forbid it: only the share counts.",
+        ),
+        Mistake(
             lambda p, share: restarts_for(p, share) or 0,
             "If too many targets have no chance at all, no number of restarts is enough: None.",
         ),
     ],
-    alternatives=[by_doubling, lambda p, share: restarts_for(list(p), share)],
+    alternatives=[lambda p, share: restarts_for(list(p), share)],
 )
 
 # ---------------------------------------------------------------- audit
@@ -488,7 +478,8 @@ def audit_cases(rng):
     outside = rows[~ik.in_limits(GRIPPER, rows)][0]
     on_flange = ik.closed_form(COBOT6, T)[3]
     other_side = ik.closed_form(GRIPPER, T @ inverse(GRIPPER.tool))[0]
-    slip = q + np.array([0, 0, 0, 0, 0, 1e-3])
+    slip, last = q + np.array([0, 0, 0, 0, 0, 1e-3]), np.eye(6)[5]
+    lopsided = replace(GRIPPER, q_min=q - [0.1, 3, 1, 3, 1, 1], q_max=q + [3, 1, 2, 0.1, 1, 0.02])
     drawn = rng.uniform(COBOT6.q_min, COBOT6.q_max)
     return [
         (GRIPPER, q, T),
@@ -498,6 +489,12 @@ def audit_cases(rng):
         (GRIPPER, other_side, T),
         (GRIPPER, q + [2 * PI, 0, 0, 0, 0, 0], T),
         (GRIPPER, outside + [0, 0.2, 0, 0, 0, 0], T),
+        (lopsided, q, T),
+        (lopsided, q, fk(lopsided, q - 5e-7 * last)),
+        (lopsided, q, fk(lopsided, q - 5e-6 * last)),
+        (lopsided, q + 0.04 * last, fk(lopsided, q + 0.04 * last)),
+        (lopsided, q - [0.15, 0, 0, 0, 0, 0], fk(lopsided, q - [0.15, 0, 0, 0, 0, 0])),
+        (GRIPPER, on_flange + 5e-6 * last, T),
         (COBOT6, q, fk(COBOT6, q)),
         (COBOT6, q + [0, 0, 0, 0, 0, 0.3], fk(COBOT6, q)),
         (COBOT6, q + 1e-9, fk(COBOT6, q)),
@@ -520,9 +517,10 @@ def word(answer, expected, args):
     if answer == expected:
         return None
     arm, q, T = args
-    off = np.abs(fk(arm, q) - T).max()
+    tool, flange = (np.abs(fk(a, q) - T).max() for a in (arm, replace(arm, tool=np.eye(4))))
     inside = "within" if ik.in_limits(arm, q) else "out of"
-    return f"Here the pose's entries are off by up to {off:.2g}, and q is {inside} the limits."
+    said = f"Here the tool's pose is off by up to {tool:.2g} in an entry, the flange's by"
+    return f"{said} {flange:.2g}, and q is {inside} the limits."
 
 
 def by_position(arm, q, T):
