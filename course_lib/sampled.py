@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LONGEST_STEP = 5e-3  # [s] of the integration, when `substeps` is left out
 TOO_FAST = 1e3  # [rad/s] an arm that moves so fast has left the simulation
-STILL = 1e-3  # [rad] an arm that moves less in the last tenth of a run has settled
+STILL = 1e-3  # [rad] an arm that moves less in the last tenth of a run, and a period, has settled
 
 
 class Run(NamedTuple):
@@ -37,7 +37,7 @@ class Run(NamedTuple):
     rmse           root of its mean square [m]; each instant weighs as its period is long
     saturated      (n,) share of the periods that asked for more torque than the motor gives
     torque_step    (n,) mean step of the torque in the last tenth of the run [N m]: shows chatter
-    settled        whether the angles stay within 1 mrad in the last tenth
+    settled        whether, in the last tenth, angles stay within 1 mrad and no period moves more
     success, reason   False if the arm flew off: the run ends there; says if the last period is cut
     """
 
@@ -129,10 +129,11 @@ def _run(model, t, q_ref, states, demands, limit, reason):
     success = len(q) == len(t)
     t, q_ref, tau = t[: len(q)], q_ref[: len(q)], np.clip(demands, np.negative(limit), limit)
     error = np.linalg.norm(model.tool(q) - model.tool(q_ref), axis=-1)
-    weights = np.append(np.diff(t), np.diff(t)[-1:]) if len(t) > 1 else None
+    weights = np.append(np.diff(t), np.diff(t)[-1:]) if len(t) > 1 else np.ones(1)
     rmse = float(np.sqrt(np.average(error**2, weights=weights)))
     steps = np.abs(np.diff(tau, axis=0, prepend=tau[:1]))[-late:].mean(axis=0)
-    settled = bool(success and np.ptp(q[-late:], axis=0).max() < STILL)
+    moved = max(np.ptp(q[-late:], axis=0).max(), np.abs(qd[-late:]).max() * weights[0])
+    settled = bool(success and moved < STILL)
     beyond = (tau != demands).mean(axis=0)
     return Run(t, q, qd, q_ref, tau, error, rmse, beyond, steps, settled, success, reason)
 

@@ -93,6 +93,14 @@ def test_saturation_hides_instability_from_the_error():
     assert beyond.torque_step.max() > 100 and beyond.saturated.max() > 0.2
 
 
+def test_a_jump_to_and_fro_that_stands_still_when_looked_at_is_not_settled():
+    """With period two the speed changes its sign, and each look finds the same angle."""
+    law = PDGravity(KP, KD, MODEL)
+    run = simulate(MODEL, law, START, 0.025, 12.0, q0=START + 1e-4)
+    assert np.ptp(run.q[-40:], axis=0).max() < 1e-4 and np.abs(run.qd[-40:]).max() > 1
+    assert run.success and not run.settled
+
+
 # ------------------------------------------------ limits on paper
 
 
