@@ -164,6 +164,7 @@ class CheckResult:
 
 MARKS = {"right": ("✓", "#009e73"), "not yet right": ("✗", "#d55e00"), "open": ("…", "#7f7f7f")}
 DOES_NOTHING = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
+FORGOTTEN = "It is None. Is a `return` missing?"
 NOT_YET = "Not answered yet. Fill it in, run the cell, and come back here."
 
 
@@ -188,8 +189,9 @@ def is_empty(answer: Any) -> bool:
 def _verdict(exercise, answer, cases):
     """Run all cases, then say the most helpful true thing about the failures."""
     rows = []  # (args, expected, returned, reason)
-    for args in cases:
-        expected = _truth(exercise.truth, args)
+    truths = [_truth(exercise.truth, args) for args in cases]
+    none_counts = any(truth is None for truth in truths)  # then None may be meant
+    for args, expected in zip(cases, truths):
         try:
             returned = _call(exercise, answer, args)
         except NotAnswered:
@@ -199,7 +201,9 @@ def _verdict(exercise, answer, cases):
             if failure.lost:
                 break
             continue
-        rows.append((args, expected, returned, _reason(exercise, returned, expected, args)))
+        forgotten = returned is None and not none_counts
+        reason = FORGOTTEN if forgotten else _reason(exercise, returned, expected, args)
+        rows.append((args, expected, returned, reason))
     wrong = [row for row in rows if row[3] is not None]
     if not wrong:
         praise = f"All {len(rows)} cases agree." if exercise.cases else "Your answer is right."
@@ -219,8 +223,6 @@ def _told(exercise, rows, row):
 
 def _reason(exercise, returned, expected, args):
     """What `compare` says; what is not finite never reaches it."""
-    if returned is None and expected is not None:
-        return "It is None. Is a `return` missing?"
     if _holds(np.isnan, returned):
         where = "a 0/0, or a square root or arccos of a number outside its range"
         return f"There is a NaN in it: {where}?"

@@ -38,7 +38,7 @@ def rail_cases(rng):
         (0.4, 0.1, 0.9),
         (0.4, 0.1, -0.401),
         (0.6, 0.0, 0.0),
-        *((0.5, 0.1, side * (0.5 + gap)) for gap in NEAR_THE_EDGE for side in (1, -1)),
+        *((0.2, 0.1, side * (0.2 + gap)) for gap in NEAR_THE_EDGE for side in (1, -1)),
     ]
     drawn = [(a, rng.uniform(-1, 1), a * rng.uniform(-0.9, 0.9)) for a in rng.uniform(0.2, 0.8, 5)]
     return fixed + [tuple(map(float, case)) for case in drawn]
@@ -155,7 +155,7 @@ def flip_cases(rng):
     lopsided = np.array([-3, -3, -3, 0.0, -2.0, -6.0]), np.array([3, 3, 3, 6.5, 2.0, 0.5])
     cases = [
         (np.array([0.3, 0.5, -0.4, 0.7, -0.6, 0.9]), low, high),
-        (np.array([0.3, 0.5, -0.4, 0.2, -0.6, 0.9]), low, high),
+        (np.array([0.3, 0.5, -0.4, 0.5, -0.6, 0.9]), low, high),
         (np.array([0.3, 0.5, -0.4, -0.9, 1.2, -1.5]), low, high),
         (np.array([0.3, 0.5, -0.4, 0.1, 0.6, -0.1]), -WIDE, WIDE),
         (np.array([-2.9, 0.5, -0.4, 4.0, 0.6, -3.5]), -WIDE, WIDE),
@@ -492,12 +492,12 @@ def audit_cases(rng):
         (lopsided, q, T),
         (lopsided, q, fk(lopsided, q - 5e-7 * last)),
         (lopsided, q, fk(lopsided, q - 5e-6 * last)),
-        (lopsided, q + 0.04 * last, fk(lopsided, q + 0.04 * last)),
+        (lopsided, q + 0.03 * last, fk(lopsided, q + 0.03 * last)),
         (lopsided, q - [0.15, 0, 0, 0, 0, 0], fk(lopsided, q - [0.15, 0, 0, 0, 0, 0])),
         (GRIPPER, on_flange + 5e-6 * last, T),
         (COBOT6, q, fk(COBOT6, q)),
         (COBOT6, q + [0, 0, 0, 0, 0, 0.3], fk(COBOT6, q)),
-        (COBOT6, q + 1e-9, fk(COBOT6, q)),
+        (COBOT6, 5e-7 * last, fk(COBOT6, np.zeros(6))),
         (COBOT6, -drawn, fk(COBOT6, drawn)),
     ]
 

@@ -57,6 +57,19 @@ def test_an_exercise_that_keeps_its_promises_has_no_complaints():
     assert complaints(REACH, rng()) == []
 
 
+def test_where_none_may_be_meant_nobody_asks_for_a_return():
+    """The root of a number, None of a negative one: None for 4 is an answer, and a wrong one."""
+    root = lambda x: np.sqrt(x) if x >= 0 else None
+    same = lambda answer, expected, args: None if answer == expected else f"It is {answer}."
+    gives_up = Mistake(lambda x: None, "You give up at once.")
+    cases = lambda rng: [(4.0,), (-1.0,)]
+    exercise = Exercise("root", cases=cases, truth=root, compare=same, mistakes=[gives_up])
+    assert exercise.judge(root, rng()).passed
+    assert exercise.judge(lambda x: [None][0], rng()).message.endswith(gives_up.message)
+    told = exercise.judge(lambda x: None if x > 0 else 1.0, rng()).message
+    assert told.endswith("It is None.")
+
+
 def test_complaints_name_each_broken_promise():
     broken = Exercise(
         "reach",
