@@ -258,6 +258,7 @@ MORE = {
         by_null_spaces,
         by_polishing,
         as_lists(by_null_spaces),
+        lambda *case: tuple(by_null_spaces(*case)),
         lambda *case: np.float32(by_polishing(*case)),
     ],
     "broken": [
