@@ -11,7 +11,7 @@ from support.judges import judge_of
 
 from course_lib import poses
 from course_lib.engines import pinocchio_fk
-from course_lib.kinematics import fk, fk_and_jacobian
+from course_lib.kinematics import fk, fk_and_jacobian, jacobian
 from course_lib.tools.grading import command
 from course_lib.tools.grading.marking import grade_id, load_homework, source_of
 
@@ -20,7 +20,7 @@ pytest.importorskip("pinocchio")
 JUDGE, BY_NAME = judge_of("hw05_ik")
 PI = np.pi
 # How many cases come before those that are drawn; they alone tell every mistake from the truth.
-FIXED = {"every_posture": 18, "damped_step": 4, "mended": 2, "soonest": 10}
+FIXED = {"every_posture": 30, "damped_step": 5, "mended": 2, "soonest": 14}
 
 
 def given_cells():
@@ -60,6 +60,15 @@ def count_by_sweep(links, pose):
     return np.count_nonzero(gaps[:-1] * gaps[1:] < 0)
 
 
+def by_the_task(links, pose):
+    """How many postures: the wrist's distance against both edges, a billionth of a metre wide."""
+    (h, u, f, t), (x, z, pitch) = links, pose
+    r = abs(complex(x, z - h) - t * np.exp(1j * pitch))
+    if r > u + f + 1e-9 or r < abs(u - f) - 1e-9:
+        return 0
+    return 1 if r > u + f - 1e-9 or r < abs(u - f) + 1e-9 else 2
+
+
 @pytest.mark.parametrize("seed", [3, 4])
 def test_every_posture_reaches_the_drawn_pose_and_none_is_missing(seed):
     counts = []
@@ -71,9 +80,11 @@ def test_every_posture_reaches_the_drawn_pose_and_none_is_missing(seed):
             np.testing.assert_allclose(there.translation, [pose[0], 0, pose[1]], atol=1e-9)
             np.testing.assert_allclose(pointing, [np.cos(pose[2]), 0, np.sin(pose[2])], atol=1e-9)
         counts.append(len(found))
-        if len(found) != 1:  # at an edge nothing changes its sign
+        assert len(found) == by_the_task(links, pose)
+        (_, u, f, _), r = links, np.hypot(*JUDGE.wrist_of(links, pose))
+        if min(abs(r - u - f), abs(r - abs(u - f))) > 1e-4:  # the sweep is not finer
             assert len(found) == count_by_sweep(links, pose)
-    assert counts.count(1) == 9 and counts.count(0) == 4
+    assert counts.count(1) == 14 and counts.count(0) == 7
 
 
 def test_the_damped_step_makes_the_weighted_sum_least():
@@ -197,6 +208,45 @@ def with_scipy(q0, point, axis):
     return least_squares(lambda q: JUDGE.in_tool_axes(q, point, axis)[1], q0, xtol=1e-12).x
 
 
+def with_long_tool(q, c, T_goal, damping):
+    """The nozzle as the arm's tool; Jacobian and error in tool axes."""
+    arm = replace(JUDGE.COBOT, tool=JUDGE.COBOT.tool @ poses.pose(c))
+    T, J = fk_and_jacobian(arm, q, "tool")
+    R = T[:3, :3]
+    turn = Rotation.from_matrix(R.T @ T_goal[:3, :3]).as_rotvec()
+    return JUDGE.damped(J, np.r_[R.T @ (T_goal[:3, 3] - T[:3, 3]), turn], damping**2)
+
+
+def turned_first(q, c, T_goal, damping):
+    """Line 7 mended in its other way: both parts in flange axes, then turned together."""
+    T, J = fk(JUDGE.COBOT, q), jacobian(JUDGE.COBOT, q, "tool")
+    moved = T[:3, :3] @ (J[:3] + np.cross(J[3:], c, axis=0))
+    A, e = np.vstack([moved, T[:3, :3] @ J[3:]]), poses.error(T @ poses.pose(c), T_goal)
+    return A.T @ np.linalg.solve(A @ A.T + damping**2 * np.eye(6), e)
+
+
+def by_stack(q, point, axis, damping):
+    J, e = JUDGE.in_tool_axes(q, point, axis)
+    tall = np.vstack([J, damping * np.eye(5)])
+    return np.linalg.lstsq(tall, np.r_[e, np.zeros(5)], rcond=None)[0].tolist()
+
+
+def by_svd(q, point, axis, damping):
+    J, e = JUDGE.in_tool_axes(q, point, axis)
+    U, s, Vt = np.linalg.svd(J)
+    return Vt.T @ (s / (s**2 + damping**2) * (U.T @ e))
+
+
+def by_steps(q0, point, axis):
+    q = list(q0)
+    for _ in range(40):
+        J, e = JUDGE.in_tool_axes(np.array(q), point, axis)
+        if np.linalg.norm(e) < 1e-7:
+            break
+        q = [a + b for a, b in zip(q, JUDGE.damped(J, e, 0.04 * e @ e + 1e-12))]
+    return tuple(q)
+
+
 def by_lever(q, c, T_goal, damping):
     """World axes from the start; the lever's skew matrix by rows."""
     T, J = fk_and_jacobian(JUDGE.COBOT, q)
@@ -251,11 +301,22 @@ def masked(solutions, q, q_min, q_max, qd_max):
 
 
 MORE = {
-    "every_posture": [JUDGE.with_bends(way) for way in (by_root, by_complex, by_circles)],
-    "damped_step": [by_minimising, *map(JUDGE.step_by, (by_direction, by_any_basis, by_slopes))],
-    "aim_all": [JUDGE.one_by_one(with_scipy)],
-    "mended": [JUDGE.says(7, step) for step in (by_lever, by_tip_slopes, in_flange_axes)],
-    "soonest": [by_bisection, masked, lambda *case: by_bisection(*case)[:]],
+    "every_posture": [
+        *map(JUDGE.with_bends, (by_root, by_complex, by_circles)),
+        JUDGE.with_bends(by_root, lambda rows: rows[::-1]),
+    ],
+    "damped_step": [
+        by_svd,
+        by_stack,
+        by_minimising,
+        *map(JUDGE.step_by, (by_direction, by_any_basis, by_slopes)),
+    ],
+    "aim_all": [JUDGE.one_by_one(way) for way in (by_steps, with_scipy)],
+    "mended": [
+        JUDGE.says(7, step)
+        for step in (by_lever, by_tip_slopes, in_flange_axes, with_long_tool, turned_first)
+    ],
+    "soonest": [by_bisection, masked, lambda *case: list(masked(*case))],
 }
 
 
@@ -305,3 +366,23 @@ def test_a_damping_that_stays_does_not_pass_with_any_seed(damping, seeds):
     loop = JUDGE.walk(gain=0, fixed=damping, steps=100)
     for seed in seeds:
         assert not BY_NAME["aim_all"].judge(loop, np.random.default_rng(seed)).passed
+
+
+power = lambda n: lambda way, qd_max: np.linalg.norm(way / qd_max, n)
+loose = lambda by: lambda row, q, a, b: JUDGE.all_turns(row, q, a - by, b + by)
+NEARLY = {
+    "damped_step": [lambda *c: JUDGE.damped_step(*c[:3], max(c[3], 0.03))],
+    "soonest": [
+        JUDGE.choice(cost=power(4)),
+        JUDGE.choice(cost=power(8)),
+        JUDGE.choice(turns=loose(0.05), inside=lambda low, high: low <= high + 0.05),
+        JUDGE.choice(turns=loose(4e-4), inside=lambda low, high: low <= high + 4e-4),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", NEARLY)
+def test_what_is_nearly_right_fails_with_every_seed(name):
+    for answer in NEARLY[name]:
+        for seed in range(4):
+            assert not BY_NAME[name].judge(answer, np.random.default_rng(seed)).passed

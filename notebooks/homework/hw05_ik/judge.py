@@ -4,7 +4,6 @@ Answers are judged by where they bring the arm, by our own forward kinematics. S
 in the open: the marks hang on hidden cases, and the learning on you.
 """
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -43,7 +42,8 @@ def around(angle):
 # ---------------------------------------------------------------- 1. every posture of the lifter
 
 EDGE = 1e-9  # [m] a wrist so near to the edge is on it, as the task says
-TWINS = 1e-3  # [rad] two rows closer than this are one posture
+GAPS = (7e-10, -7e-10, 2e-9, -2e-9, 5e-5, -4e-5)  # [m] beyond: on it twice; then off it
+TWINS = 1e-4  # [rad] two rows closer than this are one posture
 
 
 def lifter_cases(rng):
@@ -52,9 +52,11 @@ def lifter_cases(rng):
     wrists = [  # link lengths (h, u, f, t), distance of the wrist, its direction, pitch
         *(((0.4, 0.5, 0.3, 0.2), 0.8, angle, 0.5 - angle) for angle in (0.3, 0.7, 1.9, -2.2)),
         *(((0.3, 0.45, 0.25, 0.15), 0.2, angle, 2 * angle) for angle in (0.4, 1.3, 2.5, -0.6)),
-        ((0.4, 0.5, 0.3, 0.2), 0.80005, 1.0, -0.4),
-        ((0.4, 0.5, 0.3, 0.2), 0.19995, -0.5, 0.3),
-        ((0.4, 0.5, 0.3, 0.2), 0.7999, 2.0, -0.4),
+        *(((0.4, 0.5, 0.3, 0.2), 0.8 + gap, 1.0, -0.4) for gap in GAPS),
+        *(((0.3, 0.25, 0.45, 0.2), 0.2 - gap, -0.5, 0.3) for gap in GAPS),
+        ((0.4, 0.4, 0.4000005, 0.2), 0.0, 0.0, 0.4),  # a hole of half a micrometre
+        ((0.4, 0.4, 0.4, 0.2), 7e-10, 0.3, -0.4),
+        ((0.4, 0.4, 0.4, 0.2), 1e-6, 0.3, -0.4),
         ((0.4, 0.4, 0.4, 0.2), 0.0, 0.0, 0.0),
         ((0.4, 0.5, 0.3, 0.2), 0.0, 0.0, 0.8),
         ((0.4, 0.5, 0.4, 0.3), 0.3, 2.5, 2.5 - PI),  # the gripper's tip is at the shoulder
@@ -94,9 +96,28 @@ def wrist_of(links, pose):
     return np.array([x - t * np.cos(pitch), z - h - t * np.sin(pitch)])
 
 
-def every_posture(links, pose):
-    bends = ik.planar2(*links[1:3], wrist_of(links, pose)).q
-    return [(a - PI / 2, b + PI / 2, pose[2] + PI / 2 - a - b) for a, b in bends.tolist()]
+def with_bends(bends_of, turned=lambda q: q):
+    """A right answer by a way to find the angles of shoulder and elbow; the edge as in the task."""
+
+    def answer(links, pose):
+        w = wrist_of(links, pose)
+        r, (u, f) = np.hypot(*w), links[1:3]
+        room = min(u + f - r, r - abs(u - f))
+        if room < -EDGE:
+            return []
+        found = list(bends_of(u, f, r, np.arctan2(w[1], w[0]), w))[: 1 if room < EDGE else 2]
+        return turned([[a - PI / 2, b + PI / 2, pose[2] + PI / 2 - a - b] for a, b in found])
+
+    return answer
+
+
+def by_half_angle(u, f, r, direction, w):
+    half = np.sqrt(max((u + f) ** 2 - r * r, 0)), np.sqrt(max(r * r - (u - f) ** 2, 0))
+    for b in (2 * np.arctan2(*half), -2 * np.arctan2(*half)):
+        yield direction - np.arctan2(f * np.sin(b), u + f * np.cos(b)), b
+
+
+every_posture = with_bends(by_half_angle)
 
 
 def rows_of(answer):
@@ -114,6 +135,11 @@ def fault_of_postures(q, links, pose):
     (_, u, f, _), r = links, np.linalg.norm(wrist_of(links, pose))
     count = len(every_posture(links, pose))
     where = f"The wrist is {r:.6g} m from the shoulder; links of {u:g} m and {f:g} m"
+    off = max(r - u - f, abs(u - f) - r)
+    if 0 < abs(off) < 1e-6:
+        where = (
+            f"The wrist is {in_mm(abs(off))} {'beyond' if off > 0 else 'within'} the edge. Links"
+        )
     if count == 0 and len(q):
         edge = f"reach {u + f:.6g} m" if r > u else f"can't come nearer than {abs(u - f):.6g} m"
         return f"{where} {edge}. So there is no posture, and the list is empty."
@@ -126,7 +152,7 @@ def fault_of_postures(q, links, pose):
     if len(q) < count:
         return f"{where} reach it in {count} posture{'s'[: count - 1]}; you give {len(q)}."
     if count == 1 and len(q) > 1:
-        return "Here the branches meet, or joint 1 is free: one posture stands for all of it."
+        return f"{where}: the branches meet, or joint 1 is free. One posture stands for all of it."
     if count == 2 and (len(q) > 2 or np.abs(around(q[0] - q[1])).max() < TWINS):
         return "A posture comes twice."
     return None
@@ -151,13 +177,13 @@ def lifter_wrong(kind):
     def answer(links, pose):
         (h, u, f, t), (x, z, pitch) = links, pose
         x, z = x - back * t * np.cos(pitch), z - back * t * np.sin(pitch) - h * (kind != "floor")
-        cosine = (x * x + z * z - u * u - f * f) / (2 * u * f)
-        if abs(cosine) > 1 + 1e-8 * (kind != "strict") and kind != "clip":
+        r = np.hypot(x, z)
+        room = min(u + f - r, r - (u - f if kind == "no abs" else abs(u - f)))
+        beyond, within = BANDS.get(kind, (EDGE, EDGE))
+        if room < -beyond or kind == "no fold" and r < EDGE:
             return []
-        if kind == "no fold" and np.hypot(x, z) < EDGE:
-            return []
-        bend = np.arccos(np.clip(cosine, -1, 1))
-        at_edge = min(bend, PI - bend) < 1e-4 and kind != "twins"
+        bend = np.arccos(np.clip((r * r - u * u - f * f) / (2 * u * f), -1, 1))
+        at_edge = room < within and kind != "twins"
         bends = [bend, -bend][: 1 if at_edge or kind == "one branch" else 2]
         rows = []
         for b in bends:
@@ -171,6 +197,13 @@ def lifter_wrong(kind):
     return answer
 
 
+BANDS = {  # [m] beyond the edge and within it: what still counts as the edge
+    "strict": (0, EDGE),
+    "clip": (np.inf, EDGE),
+    "wide": (1e-5, 1e-5),
+    "wide within": (EDGE, 1e-5),
+    "wide beyond": (4.5e-5, EDGE),
+}
 LIFTER_SAYS = {
     "straight": "Your angles are right for an arm that lies straight along x at q = 0. This one is"
     " drawn at q = 0 with right angles in it: find the constant that belongs to each joint.",
@@ -193,26 +226,18 @@ LIFTER_SAYS = {
     " allow what the task allows, and clip.",
     "clip": "You clip the cosine for whatever pose. A wrist out of reach gets a posture that does"
     " not reach it; look at the distance before you clip.",
+    "wide": "Your edge is too wide: what misses it by a few micrometres is not on it. The task"
+    " allows a billionth of a metre.",
+    "wide within": "You give one posture to wrists that are within reach, beside the edge. There"
+    " the elbow is already bent to both sides.",
+    "wide beyond": "You take some micrometres beyond the reach for rounding. That is more than what"
+    " the task allows.",
+    "no abs": "With the forearm longer than the upper arm u - f is negative, and you see no hole."
+    " It has the radius |u - f|.",
     "no fold": "With the wrist at the shoulder you find nothing. Two links of one length do fold"
     " back onto the shoulder; then joint 1 may be anything.",
     "degrees": IN_DEGREES,
 }
-
-
-def with_bends(bends_of, turned=lambda q: q):
-    """A right answer from another way to find the angles of elbow and shoulder."""
-
-    def answer(links, pose):
-        w = wrist_of(links, pose)
-        r, (u, f) = np.hypot(*w), links[1:3]
-        if r > u + f + EDGE or r < abs(u - f) - EDGE:
-            return []
-        found = list(bends_of(u, f, r, np.arctan2(w[1], w[0]), w))
-        if min(u + f - r, r - abs(u - f)) < EDGE:
-            found = found[:1]
-        return turned([[a - PI / 2, b + PI / 2, pose[2] + PI / 2 - a - b] for a, b in found])
-
-    return answer
 
 
 def by_triangle(u, f, r, direction, w):
@@ -223,16 +248,6 @@ def by_triangle(u, f, r, direction, w):
     return [(direction - lift, PI - inner), (direction + lift, inner - PI)]
 
 
-def by_half_angle(u, f, r, direction, w):
-    half = np.sqrt(max((u + f) ** 2 - r * r, 0)), np.sqrt(max(r * r - (u - f) ** 2, 0))
-    for b in (2 * np.arctan2(*half), -2 * np.arctan2(*half)):
-        yield direction - np.arctan2(f * np.sin(b), u + f * np.cos(b)), b
-
-
-def turned_full(rows):
-    return [[q[0] + 2 * PI, q[1] - 2 * PI, q[2] + 4 * PI] for q in rows[::-1]]
-
-
 LIFTER = Exercise(
     "every_posture",
     points=2,
@@ -241,11 +256,10 @@ LIFTER = Exercise(
     compare=same_postures,
     alternatives=[
         *map(with_bends, (by_triangle, by_half_angle)),
-        with_bends(by_triangle, turned_full),
+        with_bends(by_triangle, lambda rows: np.array(rows).reshape(-1, 3)[::-1] + 2 * PI),
         with_bends(by_half_angle, lambda rows: np.array(rows, np.float32)),
         with_bends(by_triangle, lambda rows: np.round(rows, 6).tolist()),
         with_bends(by_half_angle, lambda rows: tuple(map(tuple, around(np.array(rows))))),
-        with_bends(by_triangle, lambda rows: np.array(rows).reshape(-1, 3)),
     ],
     mistakes=told(lifter_wrong, LIFTER_SAYS),
 )
@@ -326,11 +340,13 @@ damped_step = step_by(in_tool_axes)
 def step_cases(rng):
     """Nozzle and target; first small moves, then a far turn, a singular posture, drawn ones."""
     bent = np.array([0.3, -0.7, 0.4, 0.8, -0.6])
+    beside = np.array([0.6, 0.8, 0.6, 1.4, -0.7])  # a singular posture: a long step, and all of it
     cases = [
         (bent, np.array([0.03, -0.02, 0.01]), np.zeros(3), 0.1),
         (bent, np.zeros(3), np.array([0, 0.3, 0]), 0.1),
         (bent, np.array([0.1, 0, 0.05]), np.array([1.2, 1.6, 0.0]), 0.3),
         (np.array([0.2, -0.5, 0.3, 0, 0]), np.array([0, 0.05, 0]), np.array([0.2, -0.1, 0]), 0.05),
+        (beside, np.array([0.05, 0, 0]), np.array([0.3, -0.2, 0]), 0.02),
     ]
     for _ in range(5):
         q, shift = rng.uniform(-2, 2, 5), rng.uniform(-0.1, 0.1, 3)
@@ -342,18 +358,6 @@ def moved(q, shift, turn):
     """The nozzle's tip and direction at q, shifted in the world and turned in its own axes."""
     T = fk(GLUER, q)
     return T[:3, 3] + shift, T[:3, :3] @ Rotation.from_rotvec(turn).as_matrix()[:, 2]
-
-
-def by_svd(q, point, axis, damping):
-    J, e = in_tool_axes(q, point, axis)
-    U, s, Vt = np.linalg.svd(J)
-    return Vt.T @ (s / (s**2 + damping**2) * (U.T @ e))
-
-
-def by_stack(q, point, axis, damping):
-    J, e = in_tool_axes(q, point, axis)
-    tall = np.vstack([J, damping * np.eye(5)])
-    return np.linalg.lstsq(tall, np.r_[e, np.zeros(5)], rcond=None)[0].tolist()
 
 
 def without_spin(q, point, axis):
@@ -400,6 +404,9 @@ STEP_SAYS = TASK_SAYS | {
     "away": "Your step goes away from the target: the error is target minus present.",
     "not squared": "You add the damping itself. With damping² |dq|², its square is added to JᵀJ.",
     "undamped": "Your step has no damping: it is Newton's. Near a singular posture it jumps.",
+    "floor": "You never damp by less than 0.05. Take the damping that is given.",
+    "capped": "You shorten the step to 1 rad. That is a good idea in a loop; here the step that"
+    " makes the sum least is asked for, long or short.",
     "downhill": "That is Jᵀ e, downhill. A damped step solves (JᵀJ + damping² 1) dq = Jᵀ e.",
 }
 
@@ -412,6 +419,8 @@ def step_wrong(kind):
         "away": step_by(in_tool_axes, factor=-1.0),
         "not squared": step_by(in_tool_axes, power=1),
         "undamped": step_by(in_tool_axes, power=8),
+        "floor": lambda q, point, axis, damping: damped_step(q, point, axis, max(damping, 0.05)),
+        "capped": lambda *case: damped_step(*case) / max(1, np.abs(damped_step(*case)).max()),
         "downhill": lambda *case: in_tool_axes(*case[:3])[0].T @ in_tool_axes(*case[:3])[1],
     }[kind]
 
@@ -423,11 +432,9 @@ STEP = Exercise(
     truth=damped_step,
     compare=close(CLOSE),
     alternatives=[
-        by_svd,
-        by_stack,
         wide_form,
         lambda *case: np.float32(wide_form(*case)),
-        lambda *case: tuple(np.round(by_svd(*case), 6)),
+        lambda *case: tuple(np.round(wide_form(*case), 6)),
         step_by(without_spin),
     ],
     mistakes=told(step_wrong, STEP_SAYS),
@@ -440,11 +447,16 @@ NEEDED = 0.95  # of the targets, as the task says
 
 
 def aim_cases(rng):
-    """Five targets near by, then 200 whose starts lie up to half a radian a joint away."""
+    """Five targets near by; 100 from singular starts, always the same; then 200 that are drawn."""
     near = np.array([0.3, -0.7, 0.4, 0.8, -0.6]) + 0.2 * np.eye(5)
+    fixed = np.random.default_rng(1)
+    starts = fixed.uniform(-2, 2, (4000, 5))
+    J = in_tool_axes(starts, np.zeros((4000, 3)), np.tile([0.0, 0, 1], (4000, 1)))[0]
+    stiff = starts[np.linalg.svd(J, compute_uv=False)[:, -1].argsort()[:100]]
     far = rng.uniform(-2, 2, (200, 5))
-    starts = near - 0.1, far + rng.uniform(-0.5, 0.5, far.shape)
-    return [(q0, *nozzle(q)) for q0, q in zip(starts, (near, far))]
+    ends = near, stiff + fixed.uniform(-0.3, 0.3, stiff.shape), far
+    starts = near - 0.1, stiff, far + rng.uniform(-0.5, 0.5, far.shape)
+    return [(q0, *nozzle(q)) for q0, q in zip(starts, ends)]
 
 
 def nozzle(q):
@@ -529,21 +541,13 @@ def one_by_one(solver):
     return lambda *targets: [solver(*target) for target in zip(*targets)]
 
 
-def by_steps(q0, point, axis):
-    q = list(q0)
-    for _ in range(40):
-        J, e = in_tool_axes(np.array(q), point, axis)
-        if np.linalg.norm(e) < 1e-7:
-            break
-        q = [a + b for a, b in zip(q, damped(J, e, 0.04 * e @ e + 1e-12))]
-    return tuple(q)
-
-
 AIM_SAYS = TASK_SAYS | {
     "start": "You return the starts. Take steps until tip and direction are there.",
     "one step": "You take one step. The arm moves on curves: go on until the error is small.",
     "away": "Your loop walks away from the target: the error is target minus present.",
     "slow": "Your damping stays large, so the end takes for ever. Let it shrink with the error.",
+    "bare": "Your steps are Newton's, without damping or bound. Beside a singular posture they"
+    " throw the arm about, and too many are not back when the steps end.",
     "frozen": "You keep the Jacobian of the start. Work it out anew in each step.",
     "degrees": IN_DEGREES,
 }
@@ -558,6 +562,7 @@ def aim_wrong(kind):
         "one step": walk(steps=1),
         "away": walk(factor=-1.0),
         "slow": walk(gain=0.0, fixed=0.3),
+        "bare": walk(gain=0.0, cap=np.inf, steps=60),
         "frozen": walk(frozen=True),
         "degrees": lambda *targets: np.degrees(walk()(*targets)),
     }[kind]
@@ -581,7 +586,6 @@ AIM = Exercise(
         lambda *t: np.float32(walk()(*t)),
         lambda *t: np.round(walk()(*t), 6).tolist(),
         lambda *t: walk()(*t) + 2 * PI,
-        one_by_one(by_steps),
     ],
     mistakes=told(aim_wrong, AIM_SAYS),
 )
@@ -643,28 +647,11 @@ def says(line, step):
     return lambda *case: (line, step(*case))
 
 
-def with_long_tool(q, c, T_goal, damping):
-    """The nozzle as the arm's tool; Jacobian and error in tool axes."""
-    arm = replace(COBOT, tool=COBOT.tool @ poses.pose(c))
-    T, J = fk_and_jacobian(arm, q, "tool")
-    R = T[:3, :3]
-    turn = Rotation.from_matrix(R.T @ T_goal[:3, :3]).as_rotvec()
-    return damped(J, np.r_[R.T @ (T_goal[:3, 3] - T[:3, 3]), turn], damping**2)
-
-
 def by_adjoint(q, c, T_goal, damping):
     """The twist carried from flange to tip."""
     J = poses.adjoint(poses.inverse(poses.pose(c))) @ jacobian(COBOT, q, "tool")
     T = fk(COBOT, q) @ poses.pose(c)
     return damped(J, np.kron(np.eye(2), T[:3, :3].T) @ poses.error(T, T_goal), damping**2)
-
-
-def turned_first(q, c, T_goal, damping):
-    """Line 7 mended in its other way: both parts in flange axes, then turned together."""
-    T, J = fk(COBOT, q), jacobian(COBOT, q, "tool")
-    moved = T[:3, :3] @ (J[:3] + np.cross(J[3:], c, axis=0))
-    A, e = np.vstack([moved, T[:3, :3] @ J[3:]]), poses.error(T @ poses.pose(c), T_goal)
-    return A.T @ np.linalg.solve(A @ A.T + damping**2 * np.eye(6), e)
 
 
 def same_line_and_step(answer, expected, args):
@@ -710,13 +697,12 @@ MIX = Exercise(
     truth=says(7, REPAIRED),
     compare=same_line_and_step,
     alternatives=[
-        says(7, with_long_tool),
         says(7, by_adjoint),
-        says(7.0, turned_first),
+        says(7.0, REPAIRED),
         lambda *case: [7, by_adjoint(*case).tolist()],
         lambda *case: (np.int64(7), np.float32(REPAIRED(*case))),
-        lambda *case: (np.array([7]), tuple(np.round(with_long_tool(*case), 6))),
-        lambda *case: np.array([7, turned_first(*case)], dtype=object).tolist(),
+        lambda *case: (np.array([7]), tuple(np.round(by_adjoint(*case), 6))),
+        lambda *case: np.array([7, by_adjoint(*case)], dtype=object).tolist(),
     ],
     mistakes=[
         *(Mistake(says(n, REPAIRED), f"Your step is right. {why}") for n, why in SOUND.items()),
@@ -754,13 +740,17 @@ def choice_cases(rng):
         ([[0.9, 0], [-1.0, 3.1]], [6.5, 0], [6.98, 3], [1, 1]),  # not the nearest turn, but allowed
         ([[0.2, 3.0], [1.5, 0.1]], [0, 0], [3, 2], [1, 1]),  # the near one breaks a limit
         ([[-1.0, 2.0], [0.5, 3.0]], [0, 2.5], [3, 2.0], [1, 1]),  # exactly at a limit
-        ([[1.0, 1.0], [1.3, 0.1]], [0, 0], [3, 3], [1, 1]),  # neither the sum of the times
+        ([[1.0, 1.0], [1.05, 0.1]], [0, 0], [3, 3], [1, 1]),  # neither the sum of the times
         ([[1.0, 0.5], [1.3, 0.1]], [0, 0], [3, 3], [1, 1]),  # nor the length of their vector
         ([[0.3, 2.9], [-2.8, 0.3]], [0, 0], [2, 2], [1, 1]),  # none is allowed
         ([[0.8, 0.1], [0.1, 1.0]], [0, 0], [3, 3], [2, 0.5]),  # the longer way is the quicker one
+        ([[1.0003, 0], [-0.9, 2]], [0, 0], [1, 3], [1, 1]),  # a little beyond a limit
+        ([[1.0, 0.9], [1.2, 0.1]], [0, 0], [3, 3], [2, 0.5]),  # the longest way is there first
+        ([[1.04, 0], [1.01, 0]], [0, 0], [3, 3], [1, 1]),  # nearly as quick
+        ([[0.1] * 5 + [1.0], [0.5] * 3 + [0.1] * 3], [0] * 6, [3] * 6, [1] * 6),  # the last decides
     ]
     cases = [
-        tuple(np.array(v, float) for v in (rows, q, [-x for x in top], top, speed))
+        tuple(np.array(v, float) for v in (rows, q, -np.array(top), top, speed))
         for rows, q, top, speed in small
     ]
     while len(cases) < len(small) + 6:
@@ -836,6 +826,7 @@ def choice(cost=None, turns=all_turns, allowed=True, pick=min, inside=np.less_eq
     return answer
 
 
+WIDER = lambda low, high: low <= high + 1e-3
 as_given = lambda row, q, q_min, q_max: [row]
 nearest_turn = lambda row, q, q_min, q_max: [q + around(row - q)]
 WRONG_CHOICE = {
@@ -850,6 +841,12 @@ WRONG_CHOICE = {
     "through the stop": choice(turns=as_given, wrap=around),
     "gives up": choice(turns=nearest_turn),
     "open": choice(inside=np.less),
+    "widened": choice(
+        turns=lambda row, q, a, b: all_turns(row, q, a - 1e-3, b + 1e-3), inside=WIDER
+    ),
+    "its time": choice(cost=lambda way, qd_max: (way / qd_max)[np.argmax(way)]),
+    "rounded": choice(cost=lambda way, qd_max: np.round(np.max(way / qd_max), 1)),
+    "arm alone": choice(cost=lambda way, qd_max: np.max((way / qd_max)[:3])),
     "first": choice(pick=lambda found, key: found[0]),
     "clipped": choice(turns=lambda row, q, q_min, q_max: [np.clip(row, q_min, q_max)]),
     "degrees": lambda *case: np.degrees(soonest(*case)),
@@ -871,6 +868,11 @@ CHOICE_SAYS = {
     "gives up": "You take the turn nearest to q, and give the posture up if this breaks a limit."
     " Another turn of that joint may be allowed.",
     "open": "You leave out a joint that stands exactly at its limit. That is allowed.",
+    "widened": "You let a joint go a little beyond its limit. A drive refuses that.",
+    "its time": "You take the time of the joint with the longest way. A slower joint with a shorter"
+    " way may need longer.",
+    "rounded": "You round the times to a tenth before you compare. The quicker one gets lost.",
+    "arm alone": "You look at joints 1 to 3. The wrist may be what takes longest.",
     "first": "You return the first that is allowed. Another may be quicker.",
     "clipped": "You clip angles into the limits. A clipped posture brings the tool elsewhere.",
     "degrees": IN_DEGREES,
@@ -885,7 +887,6 @@ CHOICE = Exercise(
     alternatives=[
         choice(),
         choice(cost=lambda way, qd_max: np.linalg.norm(way / qd_max, np.inf)),
-        lambda *case: list(soonest(*case)),
         lambda *case: tuple(choice()(*case)),
         lambda *case: np.float32(soonest(*case)),
         lambda *case: np.round(soonest(*case), 6),
