@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from course_lib.poses import finite
+from course_lib.poses import finite, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -89,27 +89,29 @@ class Trajectory:
     def _derivative(self, order):
         c = self.coefs
         for _ in range(order):
-            c = (c * _powers(len(c), c.ndim))[:-1] if len(c) > 1 else 0 * c
+            c = c[:-1] * _powers(len(c), c.ndim)[:-1] if len(c) > 1 else 0 * c
         return c
 
     def _at(self, t, *orders):
-        t = finite("t", t)
-        local = t.ravel() - self.t0
-        slack = ROUNDING * max(1.0, abs(self.t0), self.duration)
-        outside = (local < -slack) | (local > self.duration + slack)
-        local = local.clip(0.0, self.duration) if outside.any() else local
+        t = numbers("t", t)
+        local, outside, end = t.reshape(-1) - self.t0, None, self.duration
+        slack = ROUNDING * max(1.0, abs(self.t0), end)
+        if local.size and not (local.min() >= -slack and local.max() <= end + slack):
+            finite("t", t)
+            outside = (local < -slack) | (local > end + slack)
+            local = local.clip(0.0, end)
         coefs = [self._derivative(order) for order in orders]
         if len(self.breaks) == 2:  # one polynomial: products of matrices, four times as quick
             powers = np.ones((len(self.coefs), len(local)))
             for k in range(len(powers) - 1, 0, -1):
-                np.multiply(powers[k], local, out=powers[k - 1])
+                np.multiply(powers[k], local, powers[k - 1])
             values = [powers[-len(c) :].T @ c.reshape(len(c), -1) for c in coefs]
         else:
             piece = np.searchsorted(self.breaks[1:-1], local, side="right")
             since = (local - self.breaks[piece]).reshape(-1, *[1] * (self.coefs.ndim - 2))
             values = [np.polyval(c[:, piece], since) for c in coefs]
         for order, value in zip(orders, values):
-            if order and outside.any():
+            if order and outside is not None:
                 value[outside] = 0.0
         return [value.reshape(t.shape + self.coefs.shape[2:]) for value in values]
 
@@ -150,9 +152,10 @@ def _between(matrix, duration, start, end):
     T, order = _positive("duration", duration), len(matrix)
     rows = np.empty((order, *np.broadcast(*start, *end).shape))
     for i, value in enumerate((*start, *end)):
-        rows[i] = np.multiply(value, T ** (i % len(start)))
+        rows[i] = value
     finite("q0, q1, v or a", rows)
-    coefs = matrix / T ** _powers(order, 2) @ rows.reshape(order, -1)
+    scale = T ** (np.arange(order) % len(start) - _powers(order, 2))  # of speeds; of powers of t
+    coefs = matrix * scale @ rows.reshape(order, -1)
     return Trajectory(np.array([0.0, T]), coefs.reshape(order, 1, *rows.shape[1:]))
 
 
@@ -297,10 +300,9 @@ def synchronise(
         return Trajectory(np.zeros(2), q0[None, None])
     with np.errstate(divide="ignore"):
         v, a, j = (float(np.min(limit / np.abs(D))) for limit in limits)  # those of s(t)
-    if name in PEAKS:
-        s = (cubic if name == "cubic" else quintic)(0, 1, shortest_duration(name, 1, v, a, j))
-    else:
-        s = scurve(0, 1, v, a, j)
+    polynomial = {"cubic": cubic, "quintic": quintic}.get(name)
+    T = shortest_duration(name, 1, v, a, j)
+    s = polynomial(0, 1, T) if polynomial else scurve(0, 1, v, a, j)
     coefs = np.multiply.outer(s.coefs, D)
     coefs[-1] += q0
     return Trajectory(s.breaks, coefs)
@@ -374,9 +376,8 @@ def phase_plane(
     if not path.peaks(1).reshape(len(path.breaks) - 1, -1).any(axis=1).all():
         raise ValueError("path: stands still in a piece, expected one that moves with s")
     share = np.ceil(steps * np.diff(path.breaks) / path.duration).astype(int)
-    pieces = [
-        np.linspace(*ends, k + 1)[1:] for *ends, k in zip(path.breaks, path.breaks[1:], share)
-    ]
+    ends = zip(path.breaks, path.breaks[1:], share)
+    pieces = [np.linspace(start, end, k + 1)[1:] for start, end, k in ends]
     s = path.t0 + np.concatenate([[0.0], *pieces])
     _, slope, bend = (value.reshape(len(s), -1) for value in path(s))
     step = 2 * np.diff(s)[:, None]
