@@ -125,16 +125,15 @@ def simulate(
 
 
 def _run(model, t, q_ref, states, demands, limit, reason):
-    (q, qd), late = np.moveaxis(states, 1, 0), len(demands) // 10 + 1
-    success = len(q) == len(t)
-    t, q_ref, tau = t[: len(q)], q_ref[: len(q)], np.clip(demands, np.negative(limit), limit)
+    (q, qd), m, success = np.moveaxis(states, 1, 0), len(states) - 1, len(states) == len(t)
+    t, q_ref, demands, late = t[: m + 1], q_ref[: m + 1], demands[: max(m, 1)], m // 10 + 1
+    tau = np.clip(demands, np.negative(limit), limit)
     error = np.linalg.norm(model.tool(q) - model.tool(q_ref), axis=-1)
-    weights = np.append(np.diff(t), np.diff(t)[-1:]) if len(t) > 1 else np.ones(1)
-    rmse = float(np.sqrt(np.average(error**2, weights=weights)))
+    h = np.append(np.diff(t), np.diff(t)[-1:]) if m else np.ones(1)
+    rmse = float(np.sqrt(np.average(error**2, weights=h)))
     steps = np.abs(np.diff(tau, axis=0, prepend=tau[:1]))[-late:].mean(axis=0)
-    moved = max(np.ptp(q[-late:], axis=0).max(), np.abs(qd[-late:]).max() * weights[0])
-    settled = bool(success and moved < STILL)
-    beyond = (tau != demands).mean(axis=0)
+    moved = max(np.ptp(q[-late:], axis=0).max(), np.abs(qd[-late:]).max() * h[0])
+    beyond, settled = (tau != demands).mean(axis=0), bool(success and moved < STILL)
     return Run(t, q, qd, q_ref, tau, error, rmse, beyond, steps, settled, success, reason)
 
 

@@ -418,8 +418,15 @@ def test_a_period_that_does_not_divide_the_time_is_told(period):
 def test_an_arm_that_flies_off_ends_the_run():
     run = simulate(MODEL, PD(KP, 10 * KD), LINE, 0.05, 6.0)
     assert not run.success and "flew off" in run.reason and run.t[-1] < 6.0
-    assert len(run.q) == len(run.t) == len(run.tool_error) and np.isfinite(run.q).all()
+    assert len(run.q) == len(run.t) == len(run.tool_error) == len(run.tau) + 1
+    assert np.isfinite(run.q).all()
     assert not run.settled
+    at_once = simulate(
+        Pendulum(), PD([0.0], [1e6]), [0.0], 1.0, 5.0, velocity="difference", q0=[1.0]
+    )
+    assert at_once.success  # at rest: nothing to brake
+    at_once = simulate(Pendulum(), PD([1e9], [0.0]), [0.0], 1.0, 5.0, q0=[1.0])
+    assert not at_once.success and len(at_once.t) == 1 and np.isfinite(at_once.rmse)
 
 
 @pytest.mark.parametrize(
