@@ -1,10 +1,13 @@
 """Checkpoints of lesson 13: friction, a factor for the damping, late torque, a log, a pendulum."""
 
 import numpy as np
-from scipy.linalg import eigh, expm
+from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from course_lib.check import Exercise, Mistake, as_numbers
+from course_lib.control import PD
+from course_lib.dynamics import Dynamics
+from course_lib.sampled import critical_period
 
 INF = np.inf
 
@@ -385,18 +388,22 @@ def pendulum_limit(I, s, kp, kd):
     return first_limit(lambda h: pendulum_matrix(I, s, kp, kd, h))
 
 
-def by_expm(I, s, kp, kd):
-    """All periods at once by SciPy's `expm`, then a finer grid about the first bad one."""
-    low, high = 1e-4, 1.0
-    for _ in range(3):
-        h = np.linspace(low, high, 300)
-        E = expm(h[:, None, None] * np.array([[0, 1, 0], [-s / I, 0, 1 / I], [0, 0, 0]]))
-        A = E[:, :2, :2] - E[:, :2, 2:] * np.array([kp, kd])
-        bad = np.flatnonzero(np.abs(np.linalg.eigvals(A)).max(axis=-1) >= 1)
-        if not bad.size:
-            return None
-        low, high = h[max(bad[0] - 1, 0)], h[bad[0]]
-    return high
+class Hanging(Dynamics):
+    """Inertia I with a spring s, for course_lib's own theory."""
+
+    n = 1
+
+    def __init__(self, I, s):
+        self.I, self.s = I, s
+
+    M = lambda self, q: self.I + 0 * np.asarray(q, float)[..., None]
+    c = lambda self, q, qd: 0 * np.asarray(qd, float)
+    g = lambda self, q: self.s * np.asarray(q, float)
+
+
+def by_course_lib(I, s, kp, kd):
+    found = critical_period(Hanging(I, s), PD([kp], [kd]), [0.0], longest=1.0)
+    return found if np.isfinite(found) else None
 
 
 def held_stiffness(I, s, kp, kd):
@@ -446,7 +453,7 @@ PENDULUM = Exercise(
         ),
     ],
     alternatives=[
-        by_expm,
+        by_course_lib,
         lambda I, s, kp, kd: (x := pendulum_limit(I, s, kp, kd)) and np.array([x]),
         lambda I, s, kp, kd: first_limit(lambda h: pendulum_matrix(I, s, kp, kd, h), count=9000),
     ],
