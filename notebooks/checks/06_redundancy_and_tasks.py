@@ -1,6 +1,8 @@
 """Checkpoints of lesson 06: room on a line, a lost wish, the nearest tip, a delay, honest steps."""
 
 import numpy as np
+from scipy.linalg import null_space
+from scipy.optimize import linprog
 
 from course_lib.arm import load_arm
 from course_lib.check import Exercise, Mistake, as_numbers, in_mm, parts
@@ -93,6 +95,12 @@ def room_by_halving(q, v, q_min, q_max):
     return np.array([end(-1), end(1)])
 
 
+def room_by_programme(q, v, q_min, q_max):
+    """Least and largest s under 2n inequalities, by linear programming."""
+    A, b = np.r_[v, -v][:, None], np.r_[q_max - q, q - q_min]
+    return [linprog([way], A, b, bounds=(None, None)).x[0] for way in (1, -1)]
+
+
 ROOM = Exercise(
     "room",
     cases=room_cases,
@@ -123,6 +131,10 @@ ROOM = Exercise(
             "You walked along -v: back and forth have changed places.",
         ),
         Mistake(
+            lambda q, v, a, b: room(q, np.sign(v), a, b),
+            "You move all joints equally fast. Joint i moves by s times its part v[i].",
+        ),
+        Mistake(
             lambda q, v, a, b: (0.0, room(q, v, a, b)[1]),
             "The way back counts, too: s may be negative.",
         ),
@@ -133,6 +145,7 @@ ROOM = Exercise(
     ],
     alternatives=[
         room_by_halving,
+        room_by_programme,
         lambda q, v, a, b: list(room(q, v, a, b)),
     ],
 )
@@ -185,6 +198,11 @@ def lost_by_projector(J1, J2):
     return np.array(rank(J2) - rank(J2 @ N))
 
 
+def lost_by_null_space(J1, J2):
+    free = null_space(J1, rcond=1e-9) if J1.any() else np.eye(J1.shape[1])
+    return rank(J2) - (rank(J2 @ free) if free.size else 0)
+
+
 LOST = Exercise(
     "lost",
     cases=lost_cases,
@@ -211,6 +229,15 @@ LOST = Exercise(
             " not lost by task 1.",
         ),
         Mistake(
+            lambda J1, J2: rank(np.vstack([J1, J2])) - rank(J2),
+            "That is what task 1 adds to task 2. Turn it round: what is missing when both stand"
+            " together, of what each has alone?",
+        ),
+        Mistake(
+            lambda J1, J2: int(bool(lost(J1, J2))),
+            "Whether something is lost, and not how much.",
+        ),
+        Mistake(
             lambda J1, J2: rank(J1),
             "Task 1 takes as many directions of the joints as its rank. Not each of them is one"
             " that task 2 needs.",
@@ -223,6 +250,7 @@ LOST = Exercise(
     ],
     alternatives=[
         lost_by_projector,
+        lost_by_null_space,
         lambda J1, J2: float(lost(J1, J2)),
     ],
 )
@@ -246,14 +274,19 @@ def tip_cases(rng):
     return [(np.array(a, float), np.array(b, float)) for a, b in fixed + drawn]
 
 
+def pulled_into(low, lengths, target):
+    """The target's distance pulled into a ring from `low` to the sum of the lengths."""
+    far = np.hypot(*target)
+    toward = target / far if far > 0 else np.array([1.0, 0.0])
+    return np.clip(far, low, lengths.sum()) * toward
+
+
 def ring_of(lengths):
     return max(0.0, 2 * lengths.max() - lengths.sum()), lengths.sum()
 
 
 def nearest_tip(lengths, target):
-    far = np.hypot(*target)
-    toward = target / far if far > 0 else np.array([1.0, 0.0])
-    return np.clip(far, *ring_of(lengths)) * toward
+    return pulled_into(ring_of(lengths)[0], lengths, target)
 
 
 def same_tip(answer, expected, args):
@@ -276,34 +309,21 @@ def same_tip(answer, expected, args):
     return f"The tip can come nearer to the target, by {in_mm(gaps[0] - gaps[1])}."
 
 
-def only_outer(lengths, target):
-    far = np.hypot(*target)
-    return target * min(1.0, lengths.sum() / far) if far > 0 else target
-
-
-def hole_of_first(lengths, target):
-    far = np.hypot(*target)
-    toward = target / far if far > 0 else np.array([1.0, 0.0])
-    return np.clip(far, max(0.0, 2 * lengths[0] - lengths.sum()), lengths.sum()) * toward
-
-
-def hole_of_spread(lengths, target):
-    far = np.hypot(*target)
-    toward = target / far if far > 0 else np.array([1.0, 0.0])
-    return np.clip(far, lengths.max() - lengths.min(), lengths.sum()) * toward
-
-
-def always_straight(lengths, target):
-    far = np.hypot(*target)
-    return lengths.sum() * (target / far if far > 0 else np.array([1.0, 0.0]))
-
-
 def tip_by_complex(lengths, target):
     z = complex(*target)
     angle = np.angle(z) if z else 0.0
     low, high = ring_of(np.array(sorted(lengths)))
     end = min(max(abs(z), low), high) * np.exp(1j * angle)
     return [end.real, end.imag]
+
+
+def tip_link_by_link(lengths, target):
+    """The ring grows with each link: a ring of radii plus and minus the next one's length."""
+    low = high = 0.0
+    for length in lengths:
+        low, high = max(0.0, low - length, length - high), high + length
+    far = np.hypot(*target)
+    return np.clip(far, low, high) * (target / far if far else np.array([1.0, 0.0]))
 
 
 TIP = Exercise(
@@ -313,26 +333,26 @@ TIP = Exercise(
     compare=same_tip,
     mistakes=[
         Mistake(
-            only_outer,
+            lambda lengths, target: nearest_tip(np.array([lengths.sum() / 2] * 2), target),
             "You know the outer circle only. If one link is longer than all others together, the"
             " tip can't come near the base.",
         ),
         Mistake(
-            hole_of_first,
+            lambda a, target: pulled_into(max(0.0, 2 * a[0] - a.sum()), a, target),
             "You take the first link for the longest. The hole depends on the longest, wherever it"
             " stands in the chain.",
         ),
         Mistake(
-            hole_of_spread,
+            lambda a, target: pulled_into(a.max() - a.min(), a, target),
             "The hole is not the longest less the shortest: all other links together reach back.",
         ),
         Mistake(
-            always_straight,
+            lambda lengths, target: nearest_tip(lengths, 1e6 * target),
             "You always stretch the chain. A target within reach is its own nearest tip.",
         ),
         Mistake(
-            lambda lengths, target: np.clip(target, -lengths.sum(), lengths.sum()),
-            "You clip x and y one by one: that makes a square. The reach is a circle.",
+            lambda lengths, target: target,
+            "You return the target itself. Ask first whether the chain reaches it.",
         ),
         Mistake(
             lambda lengths, target: -nearest_tip(lengths, target),
@@ -341,6 +361,7 @@ TIP = Exercise(
     ],
     alternatives=[
         tip_by_complex,
+        tip_link_by_link,
         lambda lengths, target: nearest_tip(np.array(lengths)[::-1], np.array(target)).tolist(),
     ],
 )
@@ -403,6 +424,10 @@ def other_way(commanded, measured):
     return min(range(11), key=size)
 
 
+def by_rolling(commanded, measured):
+    return min(range(11), key=lambda d: float(np.std(measured - np.roll(commanded, d))))
+
+
 def by_differences(commanded, measured):
     """Steps instead of angles: an offset has no part in them."""
     a, b = np.diff(commanded), np.diff(measured)
@@ -425,6 +450,15 @@ LATENESS = Exercise(
             other_way,
             "You shift the measurement back from the future: it is late, so it shows an older"
             " command.",
+        ),
+        Mistake(
+            by_rolling,
+            "np.roll brings the end of the log round to its beginning. Before the log the joint"
+            " stood at its first command: put that in front.",
+        ),
+        Mistake(
+            lambda c, m: -lateness(c, m),
+            "The sign: a measurement that is late is a positive number of periods old.",
         ),
         Mistake(
             lambda c, m: lateness(c, m) + 1,
@@ -517,6 +551,12 @@ def by_trying(success, steps, share):
     return None
 
 
+def one_too_far(success, steps, share):
+    counts = np.sort(np.where(success, steps, np.inf))
+    value = counts[min(int(share * len(counts) + 1e-9), len(counts) - 1)]
+    return None if value == np.inf else value
+
+
 NEEDED = Exercise(
     "needed",
     cases=needed_cases,
@@ -537,6 +577,10 @@ NEEDED = Exercise(
             between,
             "You take a quantile that lies between two targets. Steps are whole, and the number"
             " must be enough for the share.",
+        ),
+        Mistake(
+            one_too_far,
+            "One target too many: if five are enough, the fifth is entry 4, counted from 0.",
         ),
         Mistake(
             failures_longest,
