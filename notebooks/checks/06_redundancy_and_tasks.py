@@ -354,10 +354,6 @@ TIP = Exercise(
             lambda lengths, target: target,
             "You return the target itself. Ask first whether the chain reaches it.",
         ),
-        Mistake(
-            lambda lengths, target: -nearest_tip(lengths, target),
-            "That is the far side of the base.",
-        ),
     ],
     alternatives=[
         tip_by_complex,
