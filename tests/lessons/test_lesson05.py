@@ -14,7 +14,7 @@ from course_lib import ik, poses
 from course_lib.arm import from_toolbox, load_arm
 from course_lib.check import PROJECT, load_exercises
 from course_lib.engines import pinocchio_fk
-from course_lib.kinematics import fk, link_frames
+from course_lib.kinematics import fk, fk_and_jacobian, link_frames
 
 pytest.importorskip("pinocchio")
 
@@ -100,6 +100,48 @@ def test_a_turn_within_the_limits_is_found_where_there_is_one(lesson):
         q = np.random.default_rng(3).uniform(arm.q_min, arm.q_max, (200, arm.n))
         turns = 2 * PI * np.random.default_rng(4).integers(-3, 4, q.shape)
         assert np.allclose(lesson["home"](arm, q + turns), q)
+
+
+def drawn_targets(count, low, high):
+    q = np.random.default_rng(6).uniform(low, high, (count, ARM.n))
+    return q, pinocchio_fk(ARM, q)
+
+
+@pytest.mark.parametrize("gain", [0.005, 0.5])
+def test_the_gain_of_the_damping_is_not_critical(lesson, gain):
+    """From 0.1 rad, as the race of the lesson starts."""
+    _, T = drawn_targets(200, ARM.q_min, ARM.q_max)
+    step = lambda J, e: lesson["damped"](J, e, np.sqrt(gain * (e**2).sum(-1) + 1e-12))
+    assert lesson["walk"](ARM, T, np.full((200, 6), 0.1), step)[1].mean() > 0.97
+
+
+def test_the_wrong_pair_of_tool_and_world_is_kinder_where_the_axes_nearly_agree(lesson):
+    """Error in tool axes, Jacobian in world axes: near R = 1 it arrives, elsewhere it does not."""
+    rng, shares = np.random.default_rng(7), []
+    for largest in (0.3, np.pi):
+        turn = Rotation.random(random_state=1, num=60).as_rotvec()
+        turn *= np.minimum(1, largest / np.linalg.norm(turn, axis=1))[:, None]
+        points = rng.uniform([-0.25, -0.25, 0.1], [0.25, 0.25, 0.35], (60, 3))
+        T = poses.pose(points, Rotation.from_rotvec(turn).as_matrix())
+        rows = [ik.closed_form(ARM, goal) for goal in T]
+        T, q = T[[len(r) > 0 for r in rows]], np.array([r[0] for r in rows if len(r)])
+        q = q + rng.uniform(-0.3, 0.3, q.shape)
+        for _ in range(30):
+            there, J = fk_and_jacobian(ARM, q)
+            dq = lesson["marquardt"](J, poses.log(poses.inverse(there) @ T))
+            q = q + dq / np.maximum(1, np.abs(dq).max(axis=1, keepdims=True))
+        shares.append(np.mean(np.abs(poses.error(fk(ARM, q), T)).max(axis=1) < 1e-6))
+    assert shares[0] > 0.8 and shares[1] < 0.2, shares
+
+
+def test_the_rotation_that_is_left_for_the_wrist():
+    """R36 = Rz(q4) Ry(q5) Rz(q6), and the second row of Rz(q4)^T R36 is (sin q6, cos q6, 0)."""
+    for q in np.random.default_rng(8).uniform(-3, 3, (20, 6)):
+        frames = link_frames(ARM, q)[:, :3, :3]
+        R36 = frames[3].T @ frames[6]
+        assert np.allclose(R36, Rotation.from_euler("ZYZ", q[3:]).as_matrix())
+        left = Rotation.from_euler("z", -q[3]).as_matrix() @ R36
+        assert np.allclose(left[1], [np.sin(q[5]), np.cos(q[5]), 0])
 
 
 # ---------------------------------------------------------------- more answers to the checkpoints
