@@ -8,7 +8,8 @@ the tool there, to 1e-6 m and 1e-6 rad; for FABRIK and its peer the tool's point
 
 steps are counted over all targets, those that are not solved among them: they need "never" fewer.
 first_40 is how many of the first forty are solved: a test runs those again.
-us_each is the median time of a target [us], the targets taken one by one, but for the batch.
+us_each is the median processor time of a target [us], one by one, but for the batch. (Run it with
+OMP_NUM_THREADS=1: a second thread's time would count.)
 """
 
 import csv
@@ -61,9 +62,9 @@ def one_by_one(solver: Callable, T: np.ndarray) -> Run:
     """solver(T) -> (q or None, steps) for each target, with its time."""
     found, steps, seconds = [], [], []
     for goal in T:
-        start = time.perf_counter()
+        start = time.process_time()
         q, count = solver(goal)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
         found.append(q)
         steps.append(count)
     n = next(len(q) for q in found if q is not None)
@@ -100,9 +101,9 @@ def ours(method, restarts=0, weights=(1, 1, 1, 1, 1, 1)):
 
 
 def batch(arm, T):
-    start = time.perf_counter()
+    start = time.process_time()
     found = ik.solve_batch(arm, T, tolerance=TOLERANCE / 2)
-    each = (time.perf_counter() - start) / len(T)
+    each = (time.process_time() - start) / len(T)
     return Run(found.q, found.iterations, np.full(len(T), each))
 
 
@@ -187,9 +188,9 @@ def chains(arm, T):
     """FABRIK from one start on the tool's points: points (N, k, 3), rounds (N,), times [s]."""
     start, rows, rounds, seconds = places(arm, middle(arm) + 0.2), [], [], []
     for goal in T:
-        before = time.perf_counter()
+        before = time.process_time()
         found = fabrik.solve(start, goal[:3, 3], tolerance=TOLERANCE / 2)
-        seconds.append(time.perf_counter() - before)
+        seconds.append(time.process_time() - before)
         rows.append(found.points)
         rounds.append(len(found.errors))
     return np.array(rows), np.array(rounds), np.array(seconds)
