@@ -363,29 +363,31 @@ def pendulum_cases(rng):
 
 
 def pendulum_matrix(I, s, kp, kd, h):
-    """In closed form: between two looks the pendulum swings about u / s with w = sqrt(s / I)."""
+    """(..., 2, 2) for h (...): under u the pendulum swings about u / s with w = sqrt(s / I)."""
     w = np.sqrt(s / I)
-    c, si = np.cos(w * h), np.sin(w * h)
-    return np.array([[c, si / w], [-w * si, c]]) - np.outer([(1 - c) / s, si * w / s], [kp, kd])
+    c, n = np.cos(w * h), np.sin(w * h)
+    rows = [c - (1 - c) / s * kp, n / w - (1 - c) / s * kd]
+    rows += [-w * n * (1 + kp / s), c - w * n / s * kd]
+    return np.stack(rows, axis=-1).reshape(*np.shape(h), 2, 2)
 
 
-def first_limit(matrix, top=1.0, count=4000):
-    """The first h at which the largest pole of matrix(h) reaches size 1; np.inf beyond top."""
-    excess = lambda h: np.abs(np.linalg.eigvals(matrix(h))).max(axis=-1) - 1
-    grid = np.linspace(top / count, top, count)
-    bad = np.flatnonzero(excess_of(matrix, grid) >= 0)
+def excess(*pendulum):
+    """h (...) -> by how much the largest pole is larger than 1."""
+    return lambda h: np.abs(np.linalg.eigvals(pendulum_matrix(*pendulum, h))).max(axis=-1) - 1
+
+
+def first_limit(*pendulum, count=4000):
+    """The first h up to 1 s at which the largest pole reaches size 1, or None."""
+    too_large, grid = excess(*pendulum), np.linspace(1 / count, 1, count)
+    bad = np.flatnonzero(too_large(grid) >= 0)
     if not bad.size:
         return None
     k = bad[0]
-    return grid[0] if k == 0 else brentq(excess, grid[k - 1], grid[k], xtol=1e-14)
-
-
-def excess_of(matrix, grid):
-    return np.abs(np.linalg.eigvals(np.array([matrix(h) for h in grid]))).max(axis=-1) - 1
+    return grid[0] if k == 0 else brentq(too_large, grid[k - 1], grid[k], xtol=1e-14)
 
 
 def pendulum_limit(I, s, kp, kd):
-    return first_limit(lambda h: pendulum_matrix(I, s, kp, kd, h))
+    return first_limit(I, s, kp, kd)
 
 
 class Hanging(Dynamics):
@@ -414,7 +416,7 @@ def held_stiffness(I, s, kp, kd):
 def from_the_end(I, s, kp, kd):
     """The last crossing instead of the first."""
     grid = np.linspace(2.5e-4, 1, 4000)
-    good = np.flatnonzero(excess_of(lambda h: pendulum_matrix(I, s, kp, kd, h), grid) < 0)
+    good = np.flatnonzero(excess(I, s, kp, kd)(grid) < 0)
     return None if good[-1] == len(grid) - 1 else grid[good[-1]]
 
 
@@ -435,11 +437,11 @@ PENDULUM = Exercise(
             " holds nothing, it acts all the time.",
         ),
         Mistake(
-            lambda I, s, kp, kd: first_limit(lambda h: pendulum_matrix(1.0, s, kp, kd, h)),
+            lambda I, s, kp, kd: first_limit(1.0, s, kp, kd),
             "The inertia is missing: that is the answer for 1 kg m².",
         ),
         Mistake(
-            lambda I, s, kp, kd: first_limit(lambda h: pendulum_matrix(I, s, kp + s, kd, h)),
+            lambda I, s, kp, kd: first_limit(I, s, kp + s, kd),
             "You compensate gravity the wrong way: the law has no term for it here.",
         ),
         Mistake(
@@ -455,7 +457,7 @@ PENDULUM = Exercise(
     alternatives=[
         by_course_lib,
         lambda I, s, kp, kd: (x := pendulum_limit(I, s, kp, kd)) and np.array([x]),
-        lambda I, s, kp, kd: first_limit(lambda h: pendulum_matrix(I, s, kp, kd, h), count=9000),
+        lambda I, s, kp, kd: first_limit(I, s, kp, kd, count=9000),
     ],
 )
 
