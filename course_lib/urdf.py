@@ -34,7 +34,8 @@ from course_lib.urdf_check import RULES, Robot, inertia_of, numbers, origin_of, 
 NO_LIMIT = 1e9  # written where an arm has no limit, since URDF demands a number; read back as none
 PARALLEL = 10.0 ** np.arange(-14, -5)  # [rad] angles below which axes may count as parallel
 DENSITY = 1000.0  # [kg/m^3] of solid links, where an arm has no masses (the default of MuJoCo, too)
-TREE_RULES = "not-a-robot no-links unknown-link duplicate-name two-parents loop two-roots".split()
+TREE_RULES = "not-a-robot no-links unknown-link duplicate-name self-loop".split()
+TREE_RULES += ["two-parents", "loop", "two-roots"]
 JOINT_RULES = ("joint-type", "axis-zero", "limit-missing", "limit-order")
 
 

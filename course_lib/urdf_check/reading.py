@@ -6,6 +6,7 @@ for rules: `values`, `pose`, `end`, and the tables of what URDF itself knows.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,7 +119,7 @@ class Node(ElementTree.Element):
     `where` is the place in words, as in "joint 'elbow' / limit".
     """
 
-    line, where, file = None, "file", ""
+    line, where, file, version = None, "file", "", "1.0"
 
     def error(self, rule: str, message: str) -> UrdfError:
         return UrdfError(rule, message, self.where, self.line, self.file)
@@ -126,25 +127,21 @@ class Node(ElementTree.Element):
 
 class _Builder(ContentHandler):
     def __init__(self, file):
-        self.file, self.count, self.stack = file, 0, [Node("")]
+        self.file, self.count, self.stack, self.version = file, 0, [Node("")], "1.0"
 
     def startElement(self, name, attrs):
         above, node = self.stack[-1], Node(name, dict(attrs))
         node.line, node.file = self._locator.getLineNumber(), self.file
+        if len(self.stack) == 1:
+            self.version = attrs.get("version", "1.0")
+        node.version = self.version
         named = len(self.stack) == 2 and "name" in attrs
-        node.where = (
-            f"{name} {attrs['name']!r}"
-            if named
-            else f"{above.where} / {name}"
-            if len(self.stack) > 2
-            else name
-        )
+        inside = f"{above.where} / {name}" if len(self.stack) > 2 else name
+        node.where = f"{name} {attrs['name']!r}" if named else inside
         self.count += 1
         if self.count > MAX_ELEMENTS or len(self.stack) > MAX_DEPTH or len(attrs) > MAX_DEPTH:
-            raise node.error(
-                "too-large",
-                f"more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} levels or attributes",
-            )
+            most = f"{MAX_ELEMENTS} elements, or {MAX_DEPTH} levels or attributes"
+            raise node.error("too-large", f"more than {most}")
         above.append(node)
         self.stack.append(node)
 
@@ -160,22 +157,14 @@ def read_xml(path: str | Path) -> Node:
     path = Path(path)
     try:
         if not path.is_file():
-            raise OSError(
-                "a folder, not a file"
-                if path.is_dir()
-                else "a device, not a file"
-                if path.exists()
-                else "there is no such file"
-            )
+            other = "a device, not a file" if path.exists() else "there is no such file"
+            raise OSError("a folder, not a file" if path.is_dir() else other)
         text = path.read_bytes() if (size := path.stat().st_size) <= MAX_BYTES else b""
     except (OSError, ValueError) as error:
         raise UrdfError("unreadable", str(error), file=path.name) from None
     if size > MAX_BYTES:
-        raise UrdfError(
-            "too-large",
-            f"{size / 1e6:.0f} MB, expected at most {MAX_BYTES / 1e6:.0f}",
-            file=path.name,
-        )
+        said = f"{size / 1e6:.0f} MB, expected at most {MAX_BYTES / 1e6:.0f}"
+        raise UrdfError("too-large", said, file=path.name)
     if not text.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(
         b"<"
     ) and b"<robot" not in text.replace(b"\0", b""):
@@ -193,22 +182,45 @@ def _parse(text, file):
     try:
         sax.parseString(text, builder, forbid_dtd=False)
     except SAXParseException as error:
-        raise UrdfError(
-            "malformed-xml", error.getMessage(), "file", error.getLineNumber(), file
-        ) from None
+        line = error.getLineNumber()
+        said = _why_malformed(text, line) or error.getMessage()
+        raise UrdfError("malformed-xml", said, "file", line, file) from None
     except DefusedXmlException:
-        raise UrdfError(
-            "entity",
-            "declares or uses an XML entity, or an external DTD",
-            "file",
-            builder._locator.getLineNumber(),
-            file,
-        ) from None
+        said, line = "declares or uses an XML entity, or an external DTD", builder._locator
+        raise UrdfError("entity", said, "file", line.getLineNumber(), file) from None
     except UrdfError:
         raise
     except (LookupError, ValueError) as error:  # an encoding that is unknown, or not the one used
         raise UrdfError("malformed-xml", str(error), file=file) from None
-    return builder.stack[0][0]
+    root = builder.stack[0][0]
+    root.odd = list(_odd_separators(text))
+    return root
+
+
+def _why_malformed(text, line):
+    """What XML forbids and some loaders take all the same, in words, or None."""
+    here = b"".join(text.splitlines(keepends=True)[line - 1 : line])
+    if re.search(rb"<!--(?:(?!-->).)*--[^>]", here, re.DOTALL):
+        return 'a comment with "--" in it, which XML forbids; some loaders read on'
+    declared = re.match(rb"\s*<\?xml[^>]*encoding", text)
+    try:
+        text.decode("utf-8") if not declared else None
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{text[error.start]:02x} is not UTF-8, and the first line names no encoding"
+        return f"{byte} (Latin-1?); some loaders read on"
+    return None
+
+
+def _odd_separators(text):
+    """(line, attribute, value) where tabs or new lines stand in a value; the parser hides them."""
+    bare = re.sub(
+        rb"<!--.*?-->", lambda found: b"\n" * found[0].count(b"\n"), text, flags=re.DOTALL
+    )
+    line, at = 1, 0
+    for found in re.finditer(rb"""([\w:]+)\s*=\s*("[^"<]*"|'[^'<]*')""", bare):
+        if re.search(rb"[\t\r\n]", found[2]):
+            line, at = line + bare.count(b"\n", at, found.start()), found.start()
+            yield line, found[1].decode("ascii", "replace"), found[2].decode("utf-8", "replace")
 
 
 def expand_xacro(path: Path) -> bytes:
@@ -220,10 +232,8 @@ def expand_xacro(path: Path) -> bytes:
     except subprocess.TimeoutExpired:
         raise UrdfError("xacro", "not expanded within 20 s", file=path.name) from None
     if run.returncode or len(run.stdout) > MAX_BYTES:
-        reason = run.stderr.decode("utf-8", "replace").strip().splitlines() or [
-            "too much text comes out"
-        ]
-        raise UrdfError("xacro", f"not expanded: {reason[-1]}", file=path.name)
+        reason = ["too much text comes out", *run.stderr.decode("utf-8", "replace").splitlines()]
+        raise UrdfError("xacro", f"not expanded: {reason[-1].strip()}", file=path.name)
     return run.stdout
 
 
@@ -254,15 +264,26 @@ def numbers(node: Node, attribute: str, count: int, default: float | None = None
 def origin_of(node: Node) -> np.ndarray:
     """(4, 4) pose of an element's `<origin>`: Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll).
 
-    What is left out is zero.
+    From URDF 1.1 on, quat_xyzw takes the place of rpy. What is left out is zero.
     """
     from scipy.spatial.transform import Rotation  # here: it takes a quarter of a second
 
     T, origin = np.eye(4), node.find("origin")
     if origin is not None:
-        T[:3, :3] = Rotation.from_euler("xyz", numbers(origin, "rpy", 3, 0.0)).as_matrix()
+        turn = Rotation.from_euler("xyz", numbers(origin, "rpy", 3, 0.0))
+        if has_quaternions(origin) and "quat_xyzw" in origin.attrib:
+            quaternion = numbers(origin, "quat_xyzw", 4)
+            if not quaternion.any():
+                raise origin.error("bad-number", "quat_xyzw of length 0")
+            turn = Rotation.from_quat(quaternion)
+        T[:3, :3] = turn.as_matrix()
         T[:3, 3] = numbers(origin, "xyz", 3, 0.0)
     return T
+
+
+def has_quaternions(node: Node) -> bool:
+    """Is the file of URDF 1.1 or later, where an origin may have quat_xyzw?"""
+    return node.version not in ("1", "1.0")
 
 
 def inertia_of(tensor: Node) -> np.ndarray:

@@ -21,7 +21,7 @@ from course_lib.urdf_check.reading import (
     pose,
     values,
 )
-from course_lib.urdf_check.shapes import hull, vertices, wrong_scale
+from course_lib.urdf_check.shapes import hull, outermost, vertices, wrong_scale
 from course_lib.urdf_check.xacro import is_file, package_folder
 
 
@@ -81,15 +81,9 @@ class Robot:
     @cached_property
     def axes(self):
         """(<axis>, or <joint> where there is none; joint; axis (3,)) of each moving joint."""
-        pairs = [(joint, joint.find("axis")) for joint in self.moving]
-        return [
-            (
-                (joint, joint, np.array([1.0, 0, 0]))
-                if axis is None
-                else (axis, joint, values(axis, "xyz", 3))
-            )
-            for joint, axis in pairs
-        ]
+        pairs = [(joint.find("axis"), joint) for joint in self.moving]
+        along = lambda axis: np.eye(3)[0] if axis is None else values(axis, "xyz", 3)
+        return [(joint if axis is None else axis, joint, along(axis)) for axis, joint in pairs]
 
     @cached_property
     def axis_of(self):
@@ -99,18 +93,23 @@ class Robot:
     @cached_property
     def limits(self):
         """(<limit>, joint, lower, upper, effort, velocity) of each moving joint that has one."""
-        return [
-            (
-                limit,
-                joint,
-                *(
-                    values(limit, key, 1, 0.0)[0]
-                    for key in ("lower", "upper", "effort", "velocity")
-                ),
-            )
-            for joint in self.moving
-            for limit in joint.findall("limit")[:1]
-        ]
+        pairs = [(limit, joint) for joint in self.moving for limit in joint.findall("limit")[:1]]
+        keys = ("lower", "upper", "effort", "velocity")
+        return [(*pair, *(values(pair[0], key, 1, 0.0)[0] for key in keys)) for pair in pairs]
+
+    @cached_property
+    def odd_values(self):
+        """(element, attribute, value) of numbers with tabs or new lines between them."""
+        nodes, found = [node for (node,) in self.nodes], []
+        for line, name, value in getattr(self.root, "odd", ())[:50]:
+            here = [n for n in nodes if (n.line or 0) <= line and name in n.attrib]
+            found += [(max(here, key=lambda node: node.line), name, value)] if here else []
+        return found
+
+    @cached_property
+    def materials(self):
+        """Names of the materials that have a colour or a texture somewhere in the file."""
+        return {m.get("name") for m in self.root.iter("material") if len(m)}
 
     @cached_property
     def mimics(self):
@@ -124,35 +123,20 @@ class Robot:
     @cached_property
     def masses(self):
         """(<inertial>, link, mass) of each link; NaN where the mass can't be read."""
-        return [
-            (
-                inertial,
-                link,
-                (
-                    np.nan
-                    if inertial.find("mass") is None
-                    else values(inertial.find("mass"), "value", 1)[0]
-                ),
-            )
-            for link in self.link.values()
-            for inertial in link.findall("inertial")[:1]
-        ]
+        links = self.link.values()
+        pairs = [(inertial, link) for link in links for inertial in link.findall("inertial")[:1]]
+        mass = lambda node: np.nan if node is None else values(node, "value", 1)[0]
+        return [(*pair, mass(pair[0].find("mass"))) for pair in pairs]
 
     @cached_property
     def tensors(self):
         """(<inertia>, link, mass, principal moments (3,), axes (3, 3)) where mass is above 0."""
         found = []
         for inertial, link, mass in self.masses:
+            tensor = inertial.find("inertia")
             try:
-                if mass > 0 and inertial.find("inertia") is not None:
-                    found.append(
-                        (
-                            inertial.find("inertia"),
-                            link,
-                            mass,
-                            *np.linalg.eigh(inertia_of(inertial.find("inertia"))),
-                        )
-                    )
+                if mass > 0 and tensor is not None:
+                    found.append((tensor, link, mass, *np.linalg.eigh(inertia_of(tensor))))
             except (UrdfError, np.linalg.LinAlgError):
                 continue
         return found
@@ -257,26 +241,55 @@ class Robot:
         clouds = [self._cloud(part) for part in link if part.tag in tags]
         return None if not clouds or any(cloud is None for cloud in clouds) else np.vstack(clouds)
 
-    @_once
     def body_shape(self, link):
         """The same for the whole rigid body of a link, in the frame of that link."""
-        here, clouds = self.body[link.get("name")][1], []
-        for other in self.welded(link.get("name")):
-            T, cloud = self.body[other][1], self.shape(self.link[other])
-            if cloud is not None and np.isfinite(T + here).all():
-                clouds.append((cloud @ T[:3, :3].T + T[:3, 3] - here[:3, 3]) @ here[:3, :3])
-            elif (
-                self.link[other].find("visual") is not None
-                or self.link[other].find("collision") is not None
-            ):
+        first, here = self.body[link.get("name")]
+        points = self._body_points(first)
+        if points is None or not np.isfinite(here).all():
+            return None
+        return (points - here[:3, 3]) @ here[:3, :3]
+
+    @_once
+    def _body_points(self, first):
+        """(k, 3) points around all that is welded to link `first`, and the origins of its links."""
+        clouds, origins = [], []
+        for other in self._members[first]:
+            link, T = self.link[other], self.body[other][1]
+            cloud = self.shape(link)
+            if cloud is not None and np.isfinite(T).all():
+                clouds.append(cloud @ T[:3, :3].T + T[:3, 3])
+            elif link.find("visual") is not None or link.find("collision") is not None:
                 return None
-        return np.vstack(clouds) if clouds else None
+            origins += [T[:3, 3]] if np.isfinite(T).all() else []
+        points = np.vstack([*clouds, origins]) if clouds else None
+        return points if points is None or len(points) < 2000 else outermost(points)
+
+    def moved_shape(self, link):
+        """`body_shape` of a link that moves; None for one that never does."""
+        return self.body_shape(link) if self.is_moved(link.get("name")) else None
+
+    @cached_property
+    def span(self):
+        """Length [m] of all joints' and centres' origins together: no part reaches farther."""
+        nodes = [*self.joints, *(inertial for inertial, _, _ in self.masses)]
+        origins = [node.find("origin") for node in nodes]
+        places = [values(node, "xyz", 3, 0.0) for node in origins if node is not None]
+        return float(np.nansum(np.linalg.norm(np.reshape(places, (-1, 3)), axis=1)))
+
+    @cached_property
+    def heaviest(self):
+        """The largest mass of a link [kg], 0 without any."""
+        return np.nanmax([0.0, *(mass for *_, mass in self.masses)])
 
     def volume(self, link):
         """Volume of the box around a link's rigid body [m^3]; infinite where it is not known."""
         points = self.body_shape(link)
         volume = 0.0 if points is None else float(np.prod(np.ptp(points, axis=0)))
         return volume if volume > 1e-12 else np.inf
+
+    def is_weighty(self, mass):
+        """Is it at least a hundredth of the largest mass, so that its place matters?"""
+        return mass >= 0.01 * self.heaviest
 
     @_once
     def _cloud(self, part):
@@ -300,6 +313,15 @@ class Robot:
             else None
         )
         return None if points is None else points * scale
+
+    def is_hollow(self, file):
+        """Is it a mesh file of a size that is read, with no corners in it?"""
+        try:
+            return file.is_file() and file.stat().st_size < 4e7 and vertices(file) is None
+        except OSError:
+            return False
+        except ValueError:
+            return True
 
     @_once
     def _vertices(self, file):

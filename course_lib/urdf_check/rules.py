@@ -31,6 +31,7 @@ from course_lib.urdf_check.reading import (
     Node,
     UrdfError,
     end,
+    has_quaternions,
     pose,
     read_xml,
     values,
@@ -40,7 +41,13 @@ from course_lib.urdf_check.shapes import wrong_scale
 from course_lib.urdf_check.xacro import is_file
 
 Test = Callable[..., Any]  # of a robot and a thing, see `Rule`
+RATES = ("effort", "velocity", "acceleration", "deceleration", "jerk")
 OSMIUM = 22_600.0  # [kg/m^3] the densest metal
+MOST_ALIKE = 20  # findings of one rule that are listed
+NO_FILE = re.compile(r"|package://(/.*)?|file://")
+NO_MOMENT = 1e-12  # [m^2] moments below this part of the mass are rounding: a radius of 1 µm
+FORMATS = {"sdf": "SDF (Gazebo)", "mujoco": "MJCF (MuJoCo)", "mujocoinclude": "MJCF (MuJoCo)"}
+FORMATS |= {"COLLADA": "a COLLADA mesh", "robot_description": "no URDF"}
 
 
 @dataclass(frozen=True)
@@ -90,12 +97,22 @@ def check_urdf(path: str | Path) -> list[Finding]:
         ]
     macros = robot.path.suffix == ".xacro" and not robot.links
     rules = [RULES["macros-only"]] if macros else RULES.values()
-    findings = [
-        Finding(entry.name, entry.severity, node.where, node.line, message, entry.cure, node.file)
-        for entry in rules
-        for node, message in entry.faults(robot)
-    ]
+    with np.errstate(all="ignore"):  # numbers may be enormous
+        findings = [finding for entry in rules for finding in _grouped(entry, robot)]
     return sorted(findings, key=lambda finding: finding.line or 0)
+
+
+def _grouped(entry, robot):
+    """The findings of one rule; of a habit the first ones, and how many more there are."""
+    faults = [*entry.faults(robot)]
+    if len(faults) > MOST_ALIKE:
+        (node, message), (last, _) = faults[MOST_ALIKE - 1], faults[-1]
+        more = f"; and {len(faults) - MOST_ALIKE} more like it, the last in line {last.line}"
+        faults = [*faults[: MOST_ALIKE - 1], (node, message + more)]
+    return [
+        Finding(entry.name, entry.severity, node.where, node.line, message, entry.cure, node.file)
+        for node, message in faults
+    ]
 
 
 # ---------------------------------------------------------------- the table
@@ -139,9 +156,9 @@ def rule(name: str, severity: str, each: str, why: str, cure: str) -> Callable[[
 
 
 def _maybe(word, names):
-    near = difflib.get_close_matches(
-        str(word)[:80], [name for name in names if name and len(name) < 80][:300], n=1
-    )
+    word = str(word)[:80]
+    known = sorted((n for n in names if n and len(n) < 80), key=lambda n: abs(len(n) - len(word)))
+    near = difflib.get_close_matches(word, known[:30], n=1)  # so few that a huge file takes no time
     return f"; {near[0]!r}?" if near else ""
 
 
@@ -206,7 +223,18 @@ for _name, _severity, _what, _why, _cure in (  # what `read_xml` refuses
 )
 def _(robot, root):
     """the outermost tag is not <robot>"""
-    return f"the outermost tag is <{root.tag}>" if root.tag != "robot" else None
+    if root.tag != "robot":
+        inside = "; there is a <robot> inside it" if root.find(".//robot") is not None else ""
+        kind = f": this is {FORMATS[root.tag]}, no URDF" if root.tag in FORMATS else ""
+        return f"the outermost tag is <{root.tag}>{kind}{inside}"
+
+
+@rule("version", "error", "files", "Pinocchio refuses the file", 'version="1.0", "1.1" or "1.2"')
+def _(robot, root):
+    """a version of URDF that does not exist"""
+    version = root.get("version", "1.0")
+    if root.tag == "robot" and version not in ("1.0", "1.1", "1.2"):
+        return f"version {version[:20]!r} does not exist"
 
 
 @rule(
@@ -343,6 +371,71 @@ def _(robot, node):
             )
 
 
+@rule(
+    "number-form",
+    "error",
+    "nodes",
+    "loaders read zero, or refuse the file",
+    "write digits 0-9 and single blanks, without a blank at the ends of a single number",
+)
+def _(robot, node):
+    """blanks around a single number, or digits and blanks that are not plain ones"""
+    for name in sorted(set(node.attrib) & set(ATTRIBUTES[node.tag]) - TEXTS):
+        value = node.get(name)
+        if "$" not in value and not np.isnan(values(node, name, COUNTS.get(name, 1))).any():
+            if not value.isascii():
+                yield node, f"{name}={value[:60]!r} holds characters that only look like its own"
+            elif name not in COUNTS and value != value.strip():
+                yield node, f"{name}={value[:60]!r}: a blank beside the number"
+
+
+@rule(
+    "number-separator",
+    "error",
+    "odd_values",
+    "Pinocchio and ROS split at blanks only and refuse the file",
+    "separate the numbers by single blanks",
+)
+def _(robot, node, name, value):
+    """tabs or new lines between numbers"""
+    if name in ATTRIBUTES[node.tag] and name not in TEXTS:
+        return f"{name} has a tab or a new line among its numbers"
+
+
+@rule(
+    "name-empty",
+    "error",
+    "nodes",
+    "loaders refuse it, or find nothing",
+    "give it a name of its own",
+)
+def _(robot, node):
+    """an empty name of a link, joint, file or package"""
+    if node.tag in ("robot", "link", "joint") and node.get("name") == "":
+        yield node, "name is empty"
+    if node.tag == "mesh" and NO_FILE.fullmatch(node.get("filename", "x")):
+        yield node, f"filename={node.get('filename')!r} names no file"
+
+
+@rule(
+    "quaternion",
+    "error",
+    "nodes",
+    "a loader takes one of the two, or none",
+    'write rpy, or version="1.1" at <robot> and quat_xyzw alone',
+)
+def _(robot, node):
+    """quat_xyzw where it has no effect, beside rpy, or not of length 1"""
+    if node.tag == "origin" and "quat_xyzw" in node.attrib:
+        length = np.linalg.norm(values(node, "quat_xyzw", 4))
+        if not has_quaternions(node):
+            yield node, f"quat_xyzw has no effect in URDF {node.version}"
+        elif "rpy" in node.attrib:
+            yield node, "has rpy and quat_xyzw"
+        elif abs(length - 1) > 1e-3:
+            yield node, f"quat_xyzw has length {length:.4g}"
+
+
 # ---- the tree
 
 
@@ -399,7 +492,8 @@ def _(robot, root):
     """a link that is the child of two joints"""
     for joint in robot.joints:
         child = end(joint, "child")
-        if child is not None and robot.above[child] is not joint:
+        itself = child == end(joint, "parent")
+        if child is not None and robot.above[child] is not joint and not itself:
             yield (
                 joint,
                 (
@@ -407,6 +501,21 @@ def _(robot, root):
                     f" {robot.above[child].get('name')!r} (line {robot.above[child].line})"
                 ),
             )
+
+
+@rule(
+    "self-loop",
+    "error",
+    "files",
+    "Pinocchio dies of it, and other tools never end",
+    "name two different links",
+)
+def _(robot, root):
+    """a joint from a link to itself"""
+    for joint in robot.joints:
+        child = end(joint, "child")
+        if child is not None and child == end(joint, "parent"):
+            yield joint, f"leads from link {child!r} to itself"
 
 
 @rule(
@@ -418,7 +527,7 @@ def _(robot, root):
 )
 def _(robot, root):
     """joints that close a loop"""
-    for ring in robot.rings:
+    for ring in (ring for ring in robot.rings if len(ring) > 1):
         links = [end(joint, "parent") for joint in reversed(ring)] + [end(ring[0], "child")]
         yield (
             max(ring, key=lambda joint: joint.line),
@@ -522,8 +631,10 @@ def _(robot, node, joint, axis):
     "add <limit lower=… upper=… effort=… velocity=…/>, or make a revolute joint continuous",
 )
 def _(robot, node, joint, axis):
-    """a revolute or prismatic joint without limits"""
+    """a revolute or prismatic joint without limits (in URDF 1.2: it then has none)"""
     limit = joint.find("limit")
+    if joint.version == "1.2":
+        return None
     if limit is None:
         return (
             [(joint, f"a {joint.get('type')} joint without <limit>")]
@@ -554,12 +665,62 @@ def _(robot, limit, joint, low, high, effort, velocity):
     "give the motor's values",
 )
 def _(robot, limit, joint, low, high, effort, velocity):
-    """effort or speed of zero, or below"""
+    """effort or speed of zero"""
     return [
         (limit, f"{name} {value:g}")
         for name, value in (("effort", effort), ("velocity", velocity))
-        if value <= 0 and name in limit.attrib
+        if value == 0 and name in limit.attrib
     ]
+
+
+@rule(
+    "negative-rate",
+    "error",
+    "carried",
+    "Pinocchio refuses the file",
+    "write a positive value; for no limit leave it to the type of the joint",
+)
+def _(robot, node):
+    """effort, speed, acceleration, jerk, damping or friction below zero"""
+    keys = {"limit": RATES, "dynamics": ("damping", "friction")}.get(node.tag, ())
+    below = [key for key in keys if (values(node, key, 1, 0.0) < 0).any()]
+    return ", ".join(f"{key} {node.get(key)}" for key in below) or None
+
+
+@rule(
+    "cannot-move",
+    "warning",
+    "limits",
+    "it is a fixed joint that looks like a moving one",
+    'give it a range, or write type="fixed"',
+)
+def _(robot, limit, joint, low, high, effort, velocity):
+    """limits, soft limits or safety gains that hold a joint in one place"""
+    if joint.get("type") != "continuous" and low == high and {"lower", "upper"} & set(limit.attrib):
+        yield limit, f"lower and upper are both {low:g}"
+    for safety in joint.findall("safety_controller")[:1]:
+        soft = [values(safety, f"soft_{side}_limit", 1, 0.0)[0] for side in ("lower", "upper")]
+        given = {"soft_lower_limit", "soft_upper_limit"} & set(safety.attrib)
+        if given and soft[0] >= soft[1] and joint.get("type") != "continuous":
+            yield safety, f"soft limits {soft[0]:g} to {soft[1]:g} leave no range"
+        elif (values(safety, "k_velocity", 1, 1.0) == 0).any():
+            yield safety, "k_velocity 0: the speed it allows is zero everywhere"
+
+
+@rule(
+    "limit-odd",
+    "note",
+    "limits",
+    "metres or degrees for radians, or rounds per minute for rad/s",
+    "check the units: rad and rad/s",
+)
+def _(robot, limit, joint, low, high, effort, velocity):
+    """a range under 0.1 rad, a speed over 100 rad/s"""
+    turns = joint.get("type") in ("revolute", "continuous")
+    if joint.get("type") == "revolute" and 0 < high - low < 0.1:
+        yield limit, f"{low:g} to {high:g} rad is a range of {np.degrees(high - low):.2g}°"
+    if turns and 100 < velocity < 1e6:
+        yield limit, f"velocity {velocity:g} rad/s is {velocity * 30 / np.pi:.0f} rounds a minute"
 
 
 @rule(
@@ -610,6 +771,44 @@ def _(robot, mimic, joint, target):
             if one.get("type") in STILL
         ]
         return " and ".join(wrong) or None
+
+
+@rule(
+    "mimic-circle",
+    "error",
+    "mimics",
+    "none of them has a joint that leads",
+    "let one joint of the circle be free",
+)
+def _(robot, mimic, joint, target):
+    """joints that follow each other in a circle"""
+    leads, seen = {follower: leader for _, follower, leader in robot.mimics}, []
+    while target in leads and target not in seen and target is not joint:
+        seen.append(target)
+        target = leads[target]
+    if target is joint and seen and all(joint.line <= one.line for one in seen):  # once a circle
+        return f"follows itself by way of {_listed(one.get('name') for one in seen)}"
+
+
+@rule(
+    "mimic-range",
+    "note",
+    "mimics",
+    "where the other joint goes, this one can't follow",
+    "widen the limits, or check multiplier and offset",
+)
+def _(robot, mimic, joint, target):
+    """a joint that leaves its limits as it follows another one over its range"""
+    limits = {one: (low, high) for _, one, low, high, *_ in robot.limits}
+    turning = [
+        one for one in (joint, target) if one not in limits or one.get("type") == "continuous"
+    ]
+    factor, offset = (values(mimic, key, 1, x)[0] for key, x in (("multiplier", 1), ("offset", 0)))
+    if not turning and joint is not target and np.isfinite([factor, offset]).all():
+        low, high = sorted(factor * end + offset for end in limits[target])
+        own, slack = limits[joint], 0.01 * (high - low) + 1e-6
+        if low < own[0] - slack or high > own[1] + slack:
+            return f"goes from {low:.4g} to {high:.4g}, its limits are {own[0]:g} to {own[1]:g}"
 
 
 @rule(
@@ -704,7 +903,7 @@ def _(robot, inertial, link, mass):
 def _(robot, inertial, link, mass):
     """heavier than the box around it would be in osmium"""
     volume = robot.volume(link)
-    if mass > OSMIUM * volume:
+    if mass > OSMIUM * volume and robot.shape(link) is not None:
         yield (
             inertial.find("mass"),
             (
@@ -723,12 +922,9 @@ def _(robot, inertial, link, mass):
 )
 def _(robot, tensor, link, mass, moments, axes):
     """moments of inertia that are zero or negative"""
-    zero = 1e-9 * moments[2]
-    return (
-        f"{_three(moments)}, expected all above zero"
-        if moments[0] < -zero or moments[0] <= zero and not robot.may_be_a_point(link)
-        else None
-    )
+    zero = max(1e-9 * moments[2], NO_MOMENT * mass)
+    if moments[0] < -zero or moments[0] <= zero and not robot.may_be_a_point(link):
+        return f"{_three(moments)}, expected all above zero"
 
 
 @rule(
@@ -740,7 +936,8 @@ def _(robot, tensor, link, mass, moments, axes):
 )
 def _(robot, tensor, link, mass, moments, axes):
     """moments of inertia that break the triangle inequality"""
-    broken = moments[0] > 1e-9 * moments[2] and moments[0] + moments[1] < moments[2] * (1 - 1e-4)
+    zero = max(1e-9 * moments[2], NO_MOMENT * mass)
+    broken = moments[0] > zero and moments[0] + moments[1] < moments[2] * (1 - 1e-4)
     return (
         f"{_three(moments)}: {moments[0]:.3g} + {moments[1]:.3g} < {moments[2]:.3g}"
         if broken
@@ -756,17 +953,22 @@ def _(robot, tensor, link, mass, moments, axes):
     "compute it for the shape and mass (solid cylinder about its axis: m r²/2), in kg m²",
 )
 def _(robot, tensor, link, mass, moments, axes):
-    """a moment of inertia larger than the link's own shape allows, by more than half"""
-    points, inertial = robot.body_shape(link), pose(link.find("inertial"))
-    if points is not None:
-        arms = np.cross((points - inertial[:3, 3])[:, None], (inertial[:3, :3] @ axes).T)
-        most = mass * np.max(np.sum(arms**2, axis=2), axis=0)
+    """a moment of inertia larger than the link's own shape allows, by more than half; where no
+    shape can be read, larger than mass twice as far away as all of the robot reaches"""
+    points, inertial = robot.moved_shape(link), pose(link.find("inertial"))
+    far = 2 * robot.span
+    if points is None and robot.is_moved(link.get("name")) and far > 0.05:
+        if moments[2] > mass * far**2:
+            yield tensor, f"{_three(moments)}, but {mass:g} kg within {far:.3g} m has less"
+    elif points is not None:
+        arms = (points - inertial[:3, 3])[:, None]
+        if robot.shape(link) is not None:  # else what it looks like is unknown: as far as all that
+            arms = np.cross(arms, (inertial[:3, :3] @ axes).T)
+        most = mass * np.max(np.sum(arms**2, axis=2), axis=0) * np.ones(3)
         i = int(np.argmax(moments - 1.5 * most))
         if moments[i] > 1.5 * most[i] + 1e-12:
-            return (
-                f"principal moment {moments[i]:.3g} kg m², but {mass:g} kg inside its shape has at"
-                f" most {most[i]:.3g}"
-            )
+            inside = f"{mass:g} kg inside its shape has at most {most[i]:.3g}"
+            yield tensor, f"principal moment {moments[i]:.3g} kg m², but {inside}"
 
 
 @rule(
@@ -780,7 +982,7 @@ def _(robot, tensor, link, mass, moments, axes):
     """moments of inertia smaller than any matter of this mass has"""
     least = 0.4 * mass * (3 * mass / (4 * np.pi * OSMIUM)) ** (2 / 3)
     if (
-        1e-9 * moments[2] < moments[0]
+        max(1e-9 * moments[2], NO_MOMENT * mass) < moments[0]
         and moments.mean() < least
         and mass <= OSMIUM * robot.volume(link)
         and not robot.may_be_a_point(link)
@@ -801,6 +1003,7 @@ def _(robot, inertial, link, mass):
     if (
         points is not None
         and mass > 0
+        and robot.is_weighty(mass)
         and robot.is_moved(link.get("name"))
         and (origin is None or origin.get("xyz") is None)
     ):
@@ -821,8 +1024,9 @@ def _(robot, inertial, link, mass):
 )
 def _(robot, inertial, link, mass):
     """a centre of mass far outside the box around the link"""
-    points, com = robot.body_shape(link), pose(inertial)[:3, 3]
-    if points is not None and mass > 0 and inertial.find("origin") is not None:
+    points, com = robot.moved_shape(link), pose(inertial)[:3, 3]
+    weighs = mass > 0 and robot.is_weighty(mass)
+    if points is not None and weighs and inertial.find("origin") is not None:
         beyond = np.maximum(points.min(axis=0) - com, com - points.max(axis=0)).max()
         if beyond > 0.4 * np.ptp(points, axis=0).max() + 1e-3:
             yield (
@@ -880,7 +1084,53 @@ def _(robot, root):
 def _(robot, node):
     """a mesh file that is not there"""
     file = robot.mesh_file(node) if node.tag == "mesh" and node.get("filename") else None
-    return f"no file {node.get('filename')!r}" if file is not None and not is_file(file) else None
+    if file is not None and not is_file(file) and not NO_FILE.fullmatch(node.get("filename")):
+        return f"no file {node.get('filename')!r}"
+
+
+@rule(
+    "mesh-unreadable",
+    "warning",
+    "nodes",
+    "the link is invisible, and nothing collides with it",
+    "export the mesh again",
+)
+def _(robot, node):
+    """an STL, OBJ or DAE file in which there is no mesh"""
+    file = robot.mesh_file(node) if node.tag == "mesh" and node.get("filename") else None
+    if file is not None and file.suffix.lower() in (".stl", ".obj") and robot.is_hollow(file):
+        return f"no corners found in {node.get('filename')!r}"
+
+
+@rule(
+    "material",
+    "note",
+    "files",
+    "loaders show a colour of their own, or none",
+    "define the material with <color> or <texture> in this file",
+)
+def _(robot, root):
+    """a material that is named and nowhere defined, or whose texture file is not there"""
+    for node in (node for (node,) in robot.nodes if node.tag == "material"):
+        name = node.get("name")
+        if not len(node) and name and name not in robot.materials:
+            yield node, f"material {name!r} is defined nowhere{_maybe(name, robot.materials)}"
+    for node in (node for (node,) in robot.nodes if node.tag == "texture"):
+        file = robot.mesh_file(node) if node.get("filename") else None
+        if file is not None and not is_file(file):
+            yield node, f"no file {node.get('filename')!r}"
+
+
+@rule(
+    "material-twice", "error", "files", "Pinocchio and ROS refuse the file", "keep one of the two"
+)
+def _(robot, root):
+    """two materials of one name beside the links"""
+    first = {}
+    for node in root.findall("material") if root.tag == "robot" else ():
+        if first.setdefault(node.get("name"), node) is not node:
+            line = first[node.get("name")].line
+            yield node, f"material {node.get('name')!r} stands in line {line} already"
 
 
 @rule(

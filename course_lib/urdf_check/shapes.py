@@ -1,6 +1,6 @@
-"""Which points lie around a shape?  Boxes, spheres, cylinders, and meshes in STL and OBJ files.
+"""Which points lie around a shape?  Boxes, spheres, cylinders, and STL, OBJ and DAE files.
 
-Public names: `hull`, `vertices`, `wrong_scale`.
+Public names: `hull`, `vertices`, `outermost`, `wrong_scale`.
 """
 
 from __future__ import annotations
@@ -43,14 +43,16 @@ def wrong_scale(points: np.ndarray) -> bool:
 
 
 def vertices(file: Path) -> np.ndarray | None:
-    """The outermost corners (k, 3) of an STL or OBJ file; None for other kinds, or over 40 MB.
+    """The outermost corners (k, 3) of an STL, OBJ or DAE file; None for other kinds, or over 40 MB.
 
     `OSError` or `ValueError` if it can't be read.
     """
     kind = file.suffix.lower()
-    if kind not in (".stl", ".obj") or file.stat().st_size > 40_000_000:
+    if kind not in (".stl", ".obj", ".dae") or file.stat().st_size > 40_000_000:
         return None
     data = file.read_bytes()
+    if kind == ".dae":
+        return outermost(_collada(data))
     if (
         kind == ".stl"
         and len(data) >= 84
@@ -60,9 +62,38 @@ def vertices(file: Path) -> np.ndarray | None:
         points = facets["at"][:, 1:].reshape(-1, 3).astype(float)
     else:
         points = np.array(
-            re.findall(rb"^\s*(?:vertex|v)\s+(\S+)\s+(\S+)\s+(\S+)", data, re.MULTILINE),
+            re.findall(rb"^[ \t]*(?:vertex|v)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)", data, re.M),
             dtype=float,
         ).reshape(-1, 3)
-    if not len(points) or not np.isfinite(points).all():
+    return outermost(points)
+
+
+def outermost(points: np.ndarray | None) -> np.ndarray | None:
+    """Of points (k, 3) those that lie farthest out; None where there are none, or not finite."""
+    if points is None or not len(points) or not np.isfinite(points).all():
         return None
     return points[np.unique(np.argmax(_directions(60) @ points.T, axis=1))]
+
+
+def _collada(data):
+    """Positions (k, 3) [m] in a COLLADA file; None where its scene moves or scales them."""
+    from defusedxml import ElementTree
+
+    root = ElementTree.fromstring(data)
+    for node in root.iter():
+        node.tag = node.tag.rpartition("}")[2]
+        if node.tag in ("matrix", "rotate", "scale", "translate", "lookat", "skew"):
+            return None
+    unit = root.find("asset/unit")
+    metres = 1.0 if unit is None else float(unit.get("meter", 1.0))
+    wanted = {
+        use.get("source", "#")[1:]
+        for use in root.iter("input")
+        if use.get("semantic") == "POSITION"
+    }
+    texts = [
+        source.findtext("float_array", "")
+        for source in root.iter("source")
+        if source.get("id") in wanted
+    ]
+    return metres * np.array(" ".join(texts).split(), float).reshape(-1, 3)

@@ -223,7 +223,8 @@ def test_rules_without_a_faulty_file(name, tmp_path):
 
 
 def test_every_rule_of_the_table_is_shown_by_a_file_or_a_snippet():
-    assert set(RULES) == {row["rule"] for row in FAULTY.values()} | set(SNIPPETS)
+    kinds = {rule for _, rules in KINDS.values() for rule in rules}
+    assert set(RULES) == {row["rule"] for row in FAULTY.values()} | set(SNIPPETS) | kinds | MESHES
 
 
 def test_the_table_tells_what_why_and_cure():
@@ -282,7 +283,7 @@ def one_joint(
         ),
         one_joint(
             link='<visual><geometry><sphere radius=".1"/></geometry><material name="m"/></visual>'
-        ),
+        ).replace("</robot>", '<material name="m"><color rgba="1 0 0 1"/></material></robot>'),
         one_joint(link='<gazebo><anything at="all"/></gazebo>').replace(
             "</robot>", "<transmission><joint name='j'/></transmission><drake:x/></robot>"
         ),
@@ -438,6 +439,9 @@ def test_the_gravity_torque_that_a_missing_inertial_origin_loses(tmp_path):
     assert abs(torque[0] - torque[1]) == pytest.approx(1.839375, abs=1e-9)
 
 
+MESHES = {"mesh-unreadable"}  # rules that need a file beside the robot's
+
+
 def test_wrong_meshes(tmp_path):
     def mesh(name, scale=""):
         return one_joint(
@@ -484,7 +488,9 @@ def test_wrong_meshes(tmp_path):
     assert (
         found(mesh("package://elsewhere/part.stl", right)) == []
     )  # not the package's name, but the file is there
-    assert found(mesh("../bad.stl")) == []
+    assert found(mesh("../bad.stl")) == ["mesh-unreadable"]
+    (tmp_path / "pkg" / "page.stl").write_text("<html>404: not found</html>")
+    assert found(mesh("../page.stl")) == ["mesh-unreadable"]
 
 
 @pytest.mark.parametrize("method", ["read_bytes", "stat", "is_dir", "read_text"])
@@ -591,7 +597,8 @@ def test_a_chain_of_ten_thousand_joints_takes_seconds(tmp_path):
         + "</robot>",
     )
     start = time.process_time()
-    assert Counter(f.rule for f in check_urdf(path))["limit-missing"] == 4999
+    alike = [f for f in check_urdf(path) if f.rule == "limit-missing"]
+    assert len(alike) == 20 and "; and 4979 more like it, the last in line" in alike[-1].message
     assert time.process_time() - start < 20
 
 
@@ -700,6 +707,278 @@ def test_a_xacro_file_that_never_ends_is_stopped(tmp_path):
     assert finding.rule == "xacro" and "not expanded within" in finding.message
 
 
+# ---------------------------------------------------------------- kinds, with their neighbours
+
+RATES = 'effort="1" velocity="1"'
+SPHERE = '<visual><geometry><sphere radius=".1"/></geometry>{}</visual>'
+HALF = 0.5**0.5
+
+
+def limited(text):
+    return one_joint(limit=f"<limit {text}/>")
+
+
+def versioned(version, text):
+    return text.replace("<robot ", f'<robot version="{version}" ')
+
+
+def with_origin(text):
+    return one_joint(f'<axis xyz="0 0 1"/><origin {text}/>')
+
+
+def welded(link, first=""):
+    """b carries another link by a fixed joint, .2 m along z."""
+    more = f'<link name="c">{link}</link><joint name="w" type="fixed"><origin xyz="0 0 .2"/>'
+    more += '<parent link="b"/><child link="c"/></joint></robot>'
+    return one_joint(link=first).replace("</robot>", more)
+
+
+def followers(*pairs, ranges=("-1", "1")):
+    """Joints in a row, (name, whom it follows or None)."""
+    links, joints, parent = '<link name="a"/>', "", "a"
+    for i, (name, leader) in enumerate(pairs):
+        low, high = ranges if i else ("-1", "1")
+        mimic = f'<mimic joint="{leader}"/>' if leader else ""
+        links += f'<link name="{name}_link">{MASS}</link>'
+        joints += f"""
+<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{name}_link"/>
+<origin xyz="0 .1 {i}"/><axis xyz="0 1 0"/><limit lower="{low}" upper="{high}" {RATES}/>
+{mimic}</joint>"""
+        parent = f"{name}_link"
+    return f'<robot name="x">{links}{joints}</robot>'
+
+
+MASS = (
+    '<inertial><origin xyz="0 0 .1"/><mass value="1"/><inertia ixx=".004" ixy="0" ixz="0"'
+    ' iyy=".004" iyz="0" izz=".001"/></inertial>'
+)
+TINY = MASS.replace(".004", "{}").replace(".001", "{}")
+GRAM = (
+    '<inertial><mass value="0.001"/><inertia ixx="5e-7" ixy="0" ixz="0" iyy="5e-7" iyz="0"'
+    ' izz="5e-7"/></inertial><collision><origin xyz="0 0 .023"/><geometry><sphere'
+    ' radius=".03"/></geometry></collision>'
+)
+KINDS = {  # what it is: (text, {rule: severity} of all findings)
+    "a blank in a mass": (one_joint().replace('"1"/><inertia', '" 1 "/><inertia'), {"number-form"}),
+    "a blank in a radius": (
+        one_joint(link=SPHERE.format("").replace(".1", " 0.1 ")),
+        {"number-form"},
+    ),
+    "blanks around three": (with_origin('xyz=" 0  0 .2 "'), ()),
+    "a tab": (with_origin('xyz="0\t0 .2"'), {"number-separator"}),
+    "a new line": (with_origin('xyz="0 0\n.2"'), {"number-separator"}),
+    "a tab in a comment": (one_joint().replace("</robot>", '<!-- xyz="0\t0" --></robot>'), ()),
+    "a tab in a name": (one_joint().replace('name="x"', 'name="x\ty"'), ()),
+    "a blank that does not break": (with_origin('xyz="0\u00a0 0 .2"'), {"number-form"}),
+    "digits of another script": (with_origin('xyz="٠ 0 .2"'), {"number-form"}),
+    "a full-width minus": (with_origin('xyz="−1 0 0"'), {"bad-number"}),
+    "no range": (limited(f'lower="0" upper="0" {RATES}'), {"cannot-move"}),
+    "no range elsewhere": (limited(f'lower=".5" upper=".5" {RATES}'), {"cannot-move"}),
+    "soft limits that meet": (
+        one_joint(
+            '<axis xyz="0 0 1"/><safety_controller k_velocity="1" soft_lower_limit=".1"'
+            ' soft_upper_limit=".1"/>'
+        ),
+        {"cannot-move"},
+    ),
+    "no gain": (
+        one_joint('<axis xyz="0 0 1"/><safety_controller k_velocity="0"/>'),
+        {"cannot-move"},
+    ),
+    "soft limits inside": (
+        one_joint(
+            '<axis xyz="0 0 1"/><safety_controller k_velocity="1" soft_lower_limit="-.9"'
+            ' soft_upper_limit=".9"/>'
+        ),
+        (),
+    ),
+    "an effort below zero": (
+        limited('lower="-1" upper="1" effort="-11" velocity="1"'),
+        {"negative-rate"},
+    ),
+    "a speed below zero": (
+        limited('lower="-1" upper="1" effort="1" velocity="-1"'),
+        {"negative-rate"},
+    ),
+    "damping below zero": (
+        one_joint('<axis xyz="0 0 1"/><dynamics damping="-1" friction="0"/>'),
+        {"negative-rate"},
+    ),
+    "degrees a second": (limited('lower="-1" upper="1" effort="1" velocity="180"'), {"limit-odd"}),
+    "a range of half a degree": (limited(f'lower="0" upper=".01" {RATES}'), {"limit-odd"}),
+    "an honest fast motor": (limited('lower="-1" upper="1" effort="1" velocity="60"'), ()),
+    "no such version": (versioned("1", one_joint()), {"version"}),
+    "version 1.1": (versioned("1.1", one_joint()), ()),
+    "limits left out in 1.2": (
+        versioned("1.2", limited('lower="-1" upper="1" acceleration="5" jerk="50"')),
+        (),
+    ),
+    "limits left out in 1.0": (limited('lower="-1" upper="1"'), {"limit-missing"}),
+    "a quaternion in 1.1": (versioned("1.1", with_origin(f'quat_xyzw="0 {HALF} 0 {HALF}"')), ()),
+    "a quaternion in 1.0": (with_origin(f'quat_xyzw="0 {HALF} 0 {HALF}"'), {"quaternion"}),
+    "a quaternion and rpy": (
+        versioned("1.1", with_origin('rpy="0 0 0" quat_xyzw="0 0 0 1"')),
+        {"quaternion"},
+    ),
+    "a quaternion of length 2": (
+        versioned("1.1", with_origin('quat_xyzw="0 0 0 2"')),
+        {"quaternion"},
+    ),
+    "an empty name": (
+        one_joint().replace('name="a"', 'name=""').replace('"a"', '""'),
+        {"name-empty"},
+    ),
+    "an empty package": (
+        one_joint(link='<visual><geometry><mesh filename="package:///a.stl"/></geometry></visual>'),
+        {"name-empty"},
+    ),
+    "a joint from a link to itself": (
+        welded("")
+        .replace('<parent link="b"/><child link="c"/>', '<parent link="b"/><child link="b"/>')
+        .replace('<link name="c"></link>', ""),
+        {"self-loop"},
+    ),
+    "a circle of two": (followers(("j", "k"), ("k", "j")), {"mimic-circle", "mimic"}),
+    "a circle of three": (
+        followers(("j", "k"), ("k", "l"), ("l", "j")),
+        {"mimic-circle", "mimic"},
+    ),
+    "a chain of followers": (followers(("j", None), ("k", "j"), ("l", "k")), {"mimic"}),
+    "a follower that can't": (
+        followers(("j", None), ("k", "j"), ranges=("-.5", ".5")),
+        {"mimic-range", "mimic"},
+    ),
+    "a material that is nowhere": (
+        one_joint(link=SPHERE.format('<material name="Flat"/>')),
+        {"material"},
+    ),
+    "a texture that is not there": (
+        one_joint(link=SPHERE.format('<material name="o"><texture filename="a.png"/></material>')),
+        {"material"},
+    ),
+    "two materials of one name": (
+        one_joint().replace(
+            "</robot>", 2 * '<material name="m"><color rgba="1 0 0 1"/></material>' + "</robot>"
+        ),
+        {"material-twice"},
+    ),
+    "moments that are rounding": (
+        one_joint(inertial=False, link=TINY.format("5e-21", "3.5e-20", "5.4e-20")),
+        {"inertia-not-positive"},
+    ),
+    "a mass of a gram at the foot": (welded(GRAM), ()),
+    "a drawn marker on a link that is not": (
+        welded('<visual><geometry><sphere radius=".005"/></geometry></visual>'),
+        (),
+    ),
+    "a base that never moves": (
+        one_joint().replace(
+            '<link name="a"/>',
+            f'<link name="a">{MASS.replace(".1", "9")}<visual><geometry><box size=".1 .1 .1"/>'
+            "</geometry></visual></link>",
+        ),
+        (),
+    ),
+    "an inertia as of a house, and no shape": (
+        one_joint(inertial=False, link=TINY.format("1", "1", "1").replace('"1"/><', '".1"/><')),
+        {"inertia-too-large"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_told_and_its_neighbours_are_not(kind, tmp_path):
+    text, rules = KINDS[kind]
+    assert {f.rule for f in check_urdf(written(tmp_path, text))} == set(rules)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("<sdf version='1.7'><model/></sdf>", "SDF"),
+        ("<mujoco model='m'><worldbody/></mujoco>", "MJCF"),
+        ("<urdf>" + one_joint() + "</urdf>", "there is a <robot> inside it"),
+        (one_joint().replace("</robot>", "<!-- a --b -->\n</robot>"), 'a comment with "--"'),
+    ],
+)
+def test_what_else_it_is_is_said(text, said, tmp_path):
+    (finding,) = check_urdf(written(tmp_path, text))
+    assert said in finding.message
+
+
+def test_another_encoding_is_named(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_bytes(one_joint().replace("</robot>", "<!-- Länge --></robot>").encode("latin-1"))
+    (finding,) = check_urdf(path)
+    assert "byte 0xe4 is not UTF-8" in finding.message
+
+
+@pytest.mark.parametrize("kind", ["a tab", "a blank that does not break", "no such version"])
+def test_what_pinocchio_refuses_is_an_error(kind, tmp_path):
+    pin = pytest.importorskip("pinocchio")
+    text, _ = KINDS[kind]
+    with pytest.raises(Exception, match="valid URDF"):
+        pin.buildModelFromXML(text)
+    assert "error" in {f.severity for f in check_urdf(written(tmp_path, text))}
+
+
+def test_a_quaternion_is_read_as_pinocchio_reads_it(tmp_path):
+    pin = pytest.importorskip("pinocchio")
+    text = versioned("1.1", with_origin('xyz="0 0 .2" quat_xyzw=".1 .2 .3 .9"'))
+    q = [0.3]
+    model = pin.buildModelFromXML(text)
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, np.array(q))
+    theirs = data.oMf[model.getFrameId("b", pin.FrameType.BODY)].homogeneous
+    assert np.abs(fk(from_urdf(written(tmp_path, text)), q) - theirs).max() < 1e-10
+
+
+@pytest.mark.parametrize("count", [2000])
+def test_many_links_welded_to_one_body_take_seconds(count, tmp_path):
+    part = '<visual><geometry><box size=".1 .1 .1"/></geometry></visual>'
+    links = "".join(f'<link name="l{i}">{MASS}{part}</link>' for i in range(count))
+    joints = "".join(
+        f'<joint name="f{i}" type="fixed"><parent link="b"/><child link="l{i}"/></joint>'
+        for i in range(count)
+    )
+    start = time.process_time()
+    check_urdf(written(tmp_path, one_joint().replace("</robot>", links + joints + "</robot>")))
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("data", [b"solid\n" + b"\n" * 300_000, b"v" + b" " * 300_000])
+def test_a_mesh_of_blanks_takes_no_time(data, tmp_path):
+    (tmp_path / "a.stl").write_bytes(data)
+    link = '<visual><geometry><mesh filename="a.stl"/></geometry></visual>'
+    start = time.process_time()
+    assert rules_of(written(tmp_path, one_joint(link=link))) == ["mesh-unreadable"]
+    assert time.process_time() - start < 5
+
+
+def test_thousands_of_misspelt_names_take_seconds(tmp_path):
+    bad = "".join(f'<lnik name="a{i}" naem="b"/>' for i in range(9000))
+    start = time.process_time()
+    check_urdf(written(tmp_path, one_joint().replace("</robot>", bad + "</robot>")))
+    assert time.process_time() - start < 10
+
+
+def test_a_link_with_a_collada_mesh_is_judged(tmp_path):
+    places = "0 0 0 100 0 0 0 100 0 0 0 100"
+    (tmp_path / "mm.dae").write_text(
+        f"""<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema"><asset>
+<unit meter="0.001"/></asset><library_geometries><geometry><mesh><source id="p">
+<float_array>{places}</float_array>
+</source><vertices id="v"><input semantic="POSITION" source="#p"/></vertices></mesh></geometry>
+</library_geometries></COLLADA>"""
+    )
+    mesh = '<visual><geometry><mesh filename="mm.dae"/></geometry></visual>'
+    right = one_joint(link=mesh)
+    assert check_urdf(written(tmp_path, right)) == []
+    heavy = right.replace('"1"/><inertia ixx=".004"', '"1"/><inertia ixx=".9"')
+    heavy = heavy.replace('iyy=".004"', 'iyy=".9"')
+    assert rules_of(written(tmp_path, heavy)) == ["inertia-too-large"]
+
+
 # ---------------------------------------------------------------- real arms, each finding seen
 
 LOOKED_AT = [  # files, rule, number of findings, why each of them is right
@@ -798,6 +1077,7 @@ LOOKED_AT = [  # files, rule, number of findings, why each of them is right
         1,
         "pan and tilt: not one <inertial> in the file",
     ),
+    ("*/vx300.urdf.xacro", "material", 1, "trossen_black.png is not shipped"),
     (
         "*/xarm6.xacro",
         "inertia-triangle",
