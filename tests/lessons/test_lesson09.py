@@ -1,0 +1,234 @@
+"""Lesson 09: its own functions against witnesses, its measured file, odd answers to its tasks.
+
+Functions are taken from the lesson's cells without running the rest. The witnesses are SciPy, coal
+and properties.
+"""
+
+import ast
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear, minimize
+
+from course_lib.arm import load_arm
+from course_lib.check import load_exercises
+from course_lib.collision import Scene, clearance, load_scene
+from course_lib.kinematics import fk
+
+PROJECT = Path(__file__).resolve().parents[2]
+LESSON = PROJECT / "notebooks" / "09_collision_checking.ipynb"
+MEASURED = PROJECT / "data" / "measurements" / "collision_shapes.csv"
+ARM, PILLARS = load_arm("cobot6"), load_scene("pillars")
+
+
+@pytest.fixture(scope="module")
+def lesson():
+    """The names of lesson 09 after its imports and functions alone, those that need pin left out."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef)
+    names = {"arm": ARM, "pillars": PILLARS, "lengths": np.hypot(ARM.a, ARM.d)}
+    for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code" and "needs-pin" not in cell["metadata"].get("tags", []):
+            body = [n for n in ast.parse("".join(cell["source"])).body if isinstance(n, kinds)]
+            exec(ast.unparse(ast.Module(body, [])), names)
+    return names
+
+
+@pytest.fixture(scope="module")
+def exercises():
+    path = PROJECT / "notebooks" / "checks" / "09_collision_checking.py"
+    return {exercise.name: exercise for exercise in load_exercises(path)}
+
+
+# ---------------------------------------------------------------- the lesson's own functions
+
+
+def nearest_of(A, B, C, D):
+    """SciPy's least squares with bounds."""
+    found = lsq_linear(np.column_stack([B - A, C - D]), C - A, (0, 1), tol=1e-14)
+    return np.sqrt(2 * found.cost)
+
+
+def test_segments_and_points(lesson):
+    ends = np.random.default_rng(1).uniform(-1, 1, (4, 60, 3))
+    truth = [nearest_of(*four) for four in ends.transpose(1, 0, 2)]
+    assert lesson["to_segment"](*ends) == pytest.approx(truth, abs=1e-6)
+    to_itself = [nearest_of(a, b, c, c) for a, b, c in zip(*ends[:3])]
+    assert lesson["to_point"](*ends[:3]) == pytest.approx(to_itself, abs=1e-6)
+
+
+def test_the_wrong_way_is_wrong_and_says_too_far(lesson):
+    ends = np.random.default_rng(2).uniform(-1, 1, (4, 500, 3))
+    error = lesson["clip_both"](*ends) - lesson["to_segment"](*ends)
+    assert error.min() > -1e-12 and (error > 1e-3).mean() > 0.1
+
+
+def test_segments_and_boxes(lesson):
+    """SciPy looks for the best point on the segment and in the box together."""
+    half, rng = np.array([0.3, 0.2, 0.1]), np.random.default_rng(3)
+    for A, B in rng.uniform(-1, 1, (40, 2, 3)):
+        square = lambda x: np.sum((A + x[0] * (B - A) - x[1:]) ** 2)
+        bounds = [(0, 1), *zip(-half, half)]
+        best = minimize(square, [0.5, 0, 0, 0], bounds=bounds, tol=1e-14).fun
+        assert lesson["to_box"](A, B, half) == pytest.approx(np.sqrt(best), abs=1e-4)
+
+
+def test_the_lessons_arm_is_the_librarys(lesson):
+    q = np.random.default_rng(4).uniform(ARM.q_min, ARM.q_max, (50, 6))
+    alone = Scene(PILLARS.obstacles, pairs=())
+    mine = [lesson["my_clearance"](ARM, one) for one in q]
+    assert mine == pytest.approx(clearance(ARM, alone, q), abs=1e-9)
+
+
+def test_no_motion_is_longer_than_the_bound(lesson):
+    rng = np.random.default_rng(5)
+    q, dq = rng.uniform(ARM.q_min, ARM.q_max, (3000, 6)), rng.normal(size=(3000, 6)) * 0.1
+    moved = np.linalg.norm(fk(ARM, q + dq)[:, :3, 3] - fk(ARM, q)[:, :3, 3], axis=-1)
+    assert (moved <= lesson["most_motion"](ARM, dq)[0] + 1e-12).all()
+
+
+def test_halving_is_neither_falsely_free_nor_falsely_blocked(lesson):
+    rng, said, t = np.random.default_rng(6), [], np.linspace(0, 1, 800)[:, None]
+    q = rng.uniform(ARM.q_min, ARM.q_max, (400, 6))
+    for q0 in q[clearance(ARM, PILLARS, q) > 0][:80]:
+        q1 = q0 + 0.4 * rng.normal(size=6)
+        free, samples = lesson["my_edge"](ARM, PILLARS, q0, q1)
+        least = clearance(ARM, PILLARS, q0 + t * (q1 - q0)).min()
+        assert least > 0 if free else least <= 1e-3
+        said.append(free)
+    assert 0.2 < np.mean(said) < 0.95
+
+
+# ---------------------------------------------------------------- the measured file
+
+
+def test_the_file_holds_what_its_script_writes():
+    rows = [*csv.DictReader(MEASURED.open(encoding="utf-8"))]
+    assert [row["triangles a link"] for row in rows] == ["–", "–", "624", "624", "2400"]
+    assert float(rows[0]["distances [µs]"]) < float(rows[1]["distances [µs]"])
+    assert len({row["touching of 60"] for row in rows}) == 1
+
+
+def test_all_shapes_of_the_script_agree_about_distances():
+    """Meshes and hulls are a little thinner than the capsules: by 24 sides, less than 1 mm."""
+    pin = pytest.importorskip("pinocchio")
+    spec = importlib.util.spec_from_file_location("shapes", MEASURED.with_suffix(".py"))
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    found = []
+    for way in (None, script.hull):
+        model, data, geometry, scratch, _ = script.setting(way, None)
+        row = []
+        for q in script.POSTURES[:20]:
+            pin.computeDistances(model, data, geometry, scratch, q)
+            row.append(min(result.min_distance for result in scratch.distanceResults))
+        found.append(row)
+    exact = clearance(script.ARM, script.SCENE, script.POSTURES[:20])
+    free = exact > 0
+    assert np.array(found[0])[free] == pytest.approx(exact[free], abs=1e-5)
+    thinner = np.array(found[1])[free] - exact[free]
+    assert thinner.min() > -1e-5 and thinner.max() < 1.5e-3
+
+
+# ---------------------------------------------------------------- tempting and unusual answers
+
+WRONG = {
+    "nearest": [
+        lambda p, v, q, w, T: (0.0, np.linalg.norm(np.subtract(q, p))),
+        lambda p, v, q, w, T: (T / 2, np.linalg.norm(q - p + T / 2 * (w - v))),
+        lambda p, v, q, w, T: np.linalg.norm(np.subtract(q, p)),
+        lambda p, v, q, w, T: (T, 0.0),
+    ],
+    "largest_margin": [
+        lambda width, radii, passing: width / 2,
+        lambda width, radii, passing: (width - 2 * np.mean(radii)) / 2,
+        lambda width, radii, passing: 0.01,
+        lambda width, radii, passing: max(width / 2 - sum(radii[k - 1] for k in passing), 0),
+    ],
+    "safe_parts": [
+        lambda lengths, turns, dq, clearance: 1,
+        lambda lengths, turns, dq, clearance: int(sum(map(abs, dq)) / clearance) + 1,
+        lambda lengths, turns, dq, clearance: int(np.ceil(np.abs(dq).max() / 0.1)),
+        lambda lengths, turns, dq, clearance: 1000,
+    ],
+    "audit": [
+        lambda arm, scene, start, goal, path, margin: "ok",
+        lambda arm, scene, start, goal, path, margin: len(path),
+        lambda arm, scene, start, goal, path, margin: (clearance(arm, scene, path) > margin).all(),
+    ],
+}
+RIGHT = {
+    "nearest": [
+        lambda p, v, q, w, T: {"time": 0} and tuple(map(float, closest_pass(p, v, q, w, T))),
+        lambda p, v, q, w, T: np.array(closest_pass(p, v, q, w, T), dtype=np.float64),
+    ],
+    "largest_margin": [
+        lambda width, radii, passing: (
+            sorted([0.0, *gaps(width, radii, passing)])[0]
+            if min(gaps(width, radii, passing)) < 0
+            else min(gaps(width, radii, passing))
+        ),
+        lambda width, radii, passing: np.float32(max(0, min(gaps(width, radii, passing)))),
+    ],
+    "safe_parts": [
+        lambda lengths, turns, dq, clearance: np.int64(
+            1 + bound(lengths, turns, dq) // (2 * clearance)
+        ),
+        lambda lengths, turns, dq, clearance: next(
+            n for n in range(1, 10**6) if bound(lengths, turns, dq) < 2 * clearance * n
+        ),
+    ],
+}
+
+
+def closest_pass(p, v, q, w, T):
+    """Through the roots of the derivative and both ends."""
+    far = lambda s: np.linalg.norm(np.asarray(q) - p + s * (np.asarray(w) - v))
+    rise = np.polynomial.Polynomial([(q - p) @ (w - v), (w - v) @ (w - v)])
+    inside = [s.real for s in rise.trim().roots() if 0 < s.real < T] if (w - v).any() else []
+    times = [0.0, *inside, T]
+    best = min(times, key=far)
+    return best, far(best)
+
+
+def gaps(width, radii, passing):
+    return [width / 2 - radii[k - 1] for k in passing]
+
+
+def bound(lengths, turns, dq):
+    return sum(
+        abs(x) * (sum(lengths[k:]) if turn else 1.0) for k, (x, turn) in enumerate(zip(dq, turns))
+    )
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_tempting_answer_is_refused(exercises, name):
+    for answer in WRONG[name]:
+        for seed in range(3):
+            assert not exercises[name].judge(answer, np.random.default_rng(seed)).passed
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_an_unusual_right_answer_passes(exercises, name):
+    for answer in RIGHT[name]:
+        for seed in range(3):
+            result = exercises[name].judge(answer, np.random.default_rng(seed))
+            assert result.passed, result.message
+
+
+def test_a_posture_that_fools_must_be_near_enough_to_the_task(exercises):
+    fool = exercises["fool"]
+    rng = np.random.default_rng(0)
+    right = {name: np.array(q) for name, q in fool.truth.items()}
+    for name in right:
+        for other in right:
+            if other != name:
+                swapped = right | {name: right[other]}
+                said = fool.judge(swapped, rng)
+                assert said.passed or name in said.message
+        for bad in (np.full(6, 9.0), PILLARS.goal, np.full(6, np.nan), "up", np.zeros(5)):
+            assert not fool.judge(right | {name: bad}, rng).passed
+    assert not fool.judge([*right.values()], rng).passed
