@@ -27,7 +27,7 @@ ARM, PILLARS = load_arm("cobot6"), load_scene("pillars")
 
 @pytest.fixture(scope="module")
 def lesson():
-    """The names of lesson 09 after its imports and functions alone, those that need pin left out."""
+    """The names of lesson 09 after its imports and functions alone, without cells for pin."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef)
     names = {"arm": ARM, "pillars": PILLARS, "lengths": np.hypot(ARM.a, ARM.d)}
     for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]:
@@ -162,15 +162,11 @@ WRONG = {
 }
 RIGHT = {
     "nearest": [
-        lambda p, v, q, w, T: {"time": 0} and tuple(map(float, closest_pass(p, v, q, w, T))),
+        lambda p, v, q, w, T: tuple(map(float, closest_pass(p, v, q, w, T))),
         lambda p, v, q, w, T: np.array(closest_pass(p, v, q, w, T), dtype=np.float64),
     ],
     "largest_margin": [
-        lambda width, radii, passing: (
-            sorted([0.0, *gaps(width, radii, passing)])[0]
-            if min(gaps(width, radii, passing)) < 0
-            else min(gaps(width, radii, passing))
-        ),
+        lambda width, radii, passing: sorted([0.0, min(gaps(width, radii, passing))])[1],
         lambda width, radii, passing: np.float32(max(0, min(gaps(width, radii, passing)))),
     ],
     "safe_parts": [
