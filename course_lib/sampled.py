@@ -29,30 +29,20 @@ STILL = 1e-3  # [rad] an arm that moves less in the last tenth of a run, and a p
 
 
 class Run(NamedTuple):
-    """What `simulate` found, at the m+1 instants t (m+1,) [s] at which periods begin or end.
+    """What `simulate` found, at the m+1 instants at which periods begin or end."""
 
-    q, qd, q_ref   (m+1, n) true angles and speeds, desired angles
-    tau            (m, n) torque computed at the start of each period, within the limits [N m]
-    tool_error     (m+1,) distance of the tool from the reference's tool [m]
-    rmse           root of its mean square [m]; each instant weighs as its period is long
-    saturated      (n,) share of the periods that asked for more torque than the motor gives
-    torque_step    (n,) mean step of the torque in the last tenth of the run [N m]: shows chatter
-    settled        whether, in the last tenth, angles stay within 1 mrad and no period moves more
-    success, reason   False if the arm flew off: the run ends there; says if the last period is cut
-    """
-
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    q_ref: np.ndarray
-    tau: np.ndarray
-    tool_error: np.ndarray
-    rmse: float
-    saturated: np.ndarray
-    torque_step: np.ndarray
-    settled: bool
-    success: bool
-    reason: str
+    t: np.ndarray  # (m+1,) [s]
+    q: np.ndarray  # (m+1, n) true angles [rad]
+    qd: np.ndarray  # (m+1, n) true speeds [rad/s]
+    q_ref: np.ndarray  # (m+1, n) desired angles [rad]
+    tau: np.ndarray  # (m, n) torques computed at the start of each period, within the limits [N m]
+    tool_error: np.ndarray  # (m+1,) distance of the tool from the reference's tool [m]
+    rmse: float  # root of its mean square [m]; each instant weighs as its period is long
+    saturated: np.ndarray  # (n,) share of the periods that asked for more than the motor gives
+    torque_step: np.ndarray  # (n,) mean step of the torque in the last tenth [N m]: shows chatter
+    settled: bool  # in the last tenth angles stay within 1 mrad, and no period moves more
+    success: bool  # False if the arm flew off; the run ends there
+    reason: str  # how it ended; says so if the last period is cut
 
 
 def simulate(
@@ -191,16 +181,16 @@ def _sensor(n, noise, bits, rng):
 
 
 class ClosedLoop(NamedTuple):
-    """The loop from one period to the next, for small motions about the posture q (..., n).
+    """The loop from one period to the next, for small motions about where the arm stands.
 
-    A (..., m, m) takes angles, speeds, the angles measured before if velocity is their difference,
-    and the torques on their way, newest first. poles (..., m), largest first, of size radius (...).
+    The state: angles, speeds, the angles measured before if velocity is "difference", and the
+    torques on their way, newest first.
     """
 
-    A: np.ndarray
-    poles: np.ndarray
-    radius: np.ndarray
-    q: np.ndarray
+    A: np.ndarray  # (..., m, m)
+    poles: np.ndarray  # (..., m), largest first
+    radius: np.ndarray  # (...) size of the first
+    q: np.ndarray  # (..., n) where the arm stands [rad]
 
 
 def closed_loop(
