@@ -117,9 +117,12 @@ def test_the_tool_goes_straight_as_a_quintic(bend):
     assert np.abs([qd[0], qd[-1], qdd[0], qdd[-1]]).max() < 1e-6
 
 
-def test_it_goes_the_short_way_over_the_back():
-    q = straight_line(MODEL, (-0.6, 0.2), (-0.6, -0.2), 2.0)(np.linspace(0, 2, 400))[0]
-    assert np.abs(np.diff(q, axis=0)).max() < 0.02
+@pytest.mark.parametrize("side", [-1, 1])
+def test_no_joint_leaps_where_its_angle_passes_half_a_turn(side):
+    t, end = np.linspace(0, 2, 400), (-0.6, -0.3 * side)
+    q = straight_line(MODEL, (-0.2, -0.6 * side), end, 2.0, bend=side)(t)[0]
+    wrapped = np.arctan2(np.sin(q), np.cos(q))
+    assert np.abs(np.diff(q, axis=0)).max() < 0.02 < np.abs(np.diff(wrapped, axis=0)).max()
 
 
 @pytest.mark.parametrize("end", [(1.2, 0.0), (0.05, 0.0), (-0.75, -0.55)])
