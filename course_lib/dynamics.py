@@ -110,12 +110,14 @@ class Planar2R(Dynamics):
         return together([p.real, p.imag])
 
     def gravity(self, q: Sequence) -> list:
-        second = self.G2 * np.cos(q[0] + q[1])
-        return [self.G1 * np.cos(q[0]) + second, second]
+        cosine = cos if isinstance(q[0], float) else np.cos
+        second = self.G2 * cosine(q[0] + q[1])
+        return [self.G1 * cosine(q[0]) + second, second]
 
     def torques(self, q: Sequence, qd: Sequence, qdd: Sequence) -> list:
         (v1, v2), (a1, a2), (g1, g2) = qd, qdd, self.gravity(q)
-        b, h, D = self.B * np.cos(q[1]), self.B * np.sin(q[1]), self.D
+        cosine, sine = (cos, sin) if isinstance(q[0], float) else (np.cos, np.sin)
+        b, h, D = self.B * cosine(q[1]), self.B * sine(q[1]), self.D
         first = (self.A + 2 * b) * a1 + (D + b) * a2 - h * v2 * (2 * v1 + v2) + g1
         return [first, (D + b) * a1 + D * a2 + h * v1 * v1 + g2]
 

@@ -45,6 +45,7 @@ class Run(NamedTuple):
     reason: str  # how it ended; says so if the last period is cut
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def simulate(
     model: Dynamics,
     law: PD,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
+from scipy.signal import cont2discrete
 
 from course_lib.arm import load_arm
 from course_lib.control import PD, ComputedTorque, FeedForward, PDGravity, straight_line
@@ -162,6 +163,17 @@ def test_poles_agree_with_python_control(period):
     )
     assert same(now.poles, there.A - there.B @ feedback)
     assert same(late.poles, np.block([[there.A, there.B], [-feedback, np.zeros((2, 2))]]))
+
+
+@pytest.mark.parametrize("period", [1e-4, 0.02, 0.3])
+def test_a_stiff_swing_is_held_as_scipy_holds_it(period):
+    """223 rad/s, so up to ten swings in a period."""
+    swing, q = Pendulum(inertia=0.01, weight=500.0), np.array([-np.pi / 2])
+    law = PD([2.0], [0.3])
+    plant = np.array([[0, 1], [-5e4, 0]]), np.array([[0], [100.0]]), np.eye(2), np.zeros((2, 1))
+    Phi, Gamma, *_ = cont2discrete(plant, period, "zoh")
+    A = closed_loop(swing, law, q, period).A
+    assert np.allclose(A, Phi - Gamma @ [[2.0, 0.3]], rtol=1e-6, atol=1e-6 * np.abs(Phi).max())
 
 
 @pytest.mark.parametrize("late", LATE, ids=str)
@@ -415,8 +427,10 @@ def test_a_period_that_does_not_divide_the_time_is_told(period):
     assert f"last period is {last}" in run.reason if last else "last period" not in run.reason
 
 
-def test_an_arm_that_flies_off_ends_the_run():
-    run = simulate(MODEL, PD(KP, 10 * KD), LINE, 0.05, 6.0)
+@pytest.mark.parametrize("law", [PD(KP, 10 * KD), ComputedTorque(100 * KP, 10 * KD, MODEL)])
+def test_an_arm_that_flies_off_ends_the_run(law, recwarn):
+    run = simulate(MODEL, law, LINE, 0.05, 6.0)
+    assert not recwarn
     assert not run.success and "flew off" in run.reason and run.t[-1] < 6.0
     assert len(run.q) == len(run.t) == len(run.tool_error) == len(run.tau) + 1
     assert np.isfinite(run.q).all()
