@@ -89,8 +89,11 @@ class Arm:
             low, high = self.q_min[i], self.q_max[i]
             raise ValueError(f"q_min[{i}]: {low:g} lies above q_max[{i}] = {high:g}")
         if self.inertia is not None:
-            least = np.linalg.eigvalsh(self.inertia)[:, 0]
-            refuse("inertia", least, least < 0, "no negative principal moment")
+            moments, turned = np.linalg.eigvalsh(self.inertia), np.swapaxes(self.inertia, 1, 2)
+            slack = 1e-9 * moments[:, 2]  # rounding
+            refuse("inertia", moments[:, 0], moments[:, 0] < -slack, "no negative principal moment")
+            skew = np.abs(self.inertia - turned) > slack[:, None, None]
+            refuse("inertia", self.inertia, skew, "symmetric matrices")
 
     def _store(self, row: arm_file.Field, n: int) -> None:
         """Keep a field as the table of joint fields wants it, or say what is wrong with it."""
@@ -125,18 +128,14 @@ class Arm:
 
     def __str__(self) -> str:
         """The DH table, as one writes it on paper."""
-        lines = [
-            f"{self.name}: {self.n} joints, {self.convention} DH",
-            "joint        a [m]   alpha [°]       d [m]   theta [°]",
-        ]
+        lines = [f"{self.name}: {self.n} joints, {self.convention} DH"]
+        lines += ["joint        a [m]   alpha [°]       d [m]   theta [°]"]
         for i, turns in enumerate(self.revolute):
             d = f"{self.d[i]:.5f}" if turns else f"q + {self.d[i]:.5f}"
             theta = f"{math.degrees(self.theta[i]):.2f}"
             theta = f"q + {theta}" if turns else theta
-            lines.append(
-                f"{i + 1:>5} {self.a[i]:>12.5f} {math.degrees(self.alpha[i]):>11.2f} {d:>11}"
-                f" {theta:>11}"
-            )
+            row = f"{i + 1:>5} {self.a[i]:>12.5f} {math.degrees(self.alpha[i]):>11.2f}"
+            lines.append(f"{row} {d:>11} {theta:>11}")
         return "\n".join(lines)
 
 
@@ -208,9 +207,8 @@ def from_toolbox(robot: roboticstoolbox.DHRobot) -> Arm:
     if not all(hasattr(link, "alpha") for link in links):
         raise ValueError(f"robot {robot.name!r}: not a DHRobot, it has no DH table")
     if any(link.isflip for link in links):
-        raise ValueError(
-            f"robot {robot.name!r}: joint turned backwards (flip), which a DH row cannot hold"
-        )
+        why = "joint turned backwards (flip), which a DH row cannot hold"
+        raise ValueError(f"robot {robot.name!r}: {why}")
     turns = [link.isrevolute for link in links]
     usual = [(-math.pi, math.pi) if t else (0.0, 1.0) for t in turns]
     limits = [either if link.qlim is None else link.qlim for link, either in zip(links, usual)]

@@ -29,12 +29,7 @@ def toolbox_robot(arm: Arm) -> roboticstoolbox.DHRobot:
     import roboticstoolbox as rtb
     from spatialmath import SE3
 
-    classes = {
-        ("standard", "revolute"): rtb.RevoluteDH,
-        ("standard", "prismatic"): rtb.PrismaticDH,
-        ("modified", "revolute"): rtb.RevoluteMDH,
-        ("modified", "prismatic"): rtb.PrismaticMDH,
-    }
+    ending = {"standard": "DH", "modified": "MDH"}[arm.convention]
     links = []
     for i, kind in enumerate(arm.joint_types):
         row = dict(a=arm.a[i], alpha=arm.alpha[i], qlim=[arm.q_min[i], arm.q_max[i]])
@@ -42,7 +37,7 @@ def toolbox_robot(arm: Arm) -> roboticstoolbox.DHRobot:
             row |= dict(d=arm.d[i], offset=arm.theta[i])
         else:
             row |= dict(theta=arm.theta[i], offset=arm.d[i])
-        links.append(classes[arm.convention, kind](**row))
+        links.append(getattr(rtb, kind.capitalize() + ending)(**row))  # RevoluteDH, …
     base, tool = (SE3(T, check=False) for T in (arm.base, arm.tool))
     return rtb.DHRobot(links, name=arm.name, base=base, tool=tool)
 

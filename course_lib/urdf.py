@@ -20,6 +20,7 @@ normals of each axis with the next; what is left at both ends goes into base and
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -29,7 +30,7 @@ from course_lib.arm import Arm, links_as_capsules, solid_inertia
 from course_lib.dh import dh_matrix, mdh_matrix
 from course_lib.kinematics import fk, link_frames
 from course_lib.poses import inverse, pose
-from course_lib.urdf_check import RULES, Robot, inertia_of, numbers, origin_of, read_xml
+from course_lib.urdf_check import RULES, Robot, end, inertia_of, numbers, origin_of, read_xml
 
 NO_LIMIT = 1e9  # written where an arm has no limit, since URDF demands a number; read back as none
 PARALLEL = 10.0 ** np.arange(-14, -5)  # [rad] angles below which axes may count as parallel
@@ -107,12 +108,8 @@ def _type_and_limit(arm, i):
 
 
 def _joint(name, kind, parent, child, T, limit=None):
-    lines = [
-        f'  <joint name="{name}" type="{kind}">',
-        f"    {_origin(T)}",
-        f'    <parent link="{parent}"/>',
-        f'    <child link="{child}"/>',
-    ]
+    lines = [f'  <joint name="{name}" type="{kind}">', f"    {_origin(T)}"]
+    lines += [f'    <parent link="{parent}"/>', f'    <child link="{child}"/>']
     if limit:
         lines += ['    <axis xyz="0 0 1"/>', f"    {limit}"]
     return [*lines, "  </joint>"]
@@ -126,19 +123,15 @@ def _link(name, start, end, radius, mass, com, inertia):
     if length > 1e-9:
         shape = f'<cylinder radius="{_number(radius)}" length="{_number(length)}"/>'
         turn = Rotation.align_vectors([(end - start) / length], [[0, 0, 1]])[0]
-    middle = _origin(pose((start + end) / 2, turn))
-    body = [f"      {middle}", f"      <geometry>{shape}</geometry>"]
+    body = f"      {_origin(pose((start + end) / 2, turn))}", f"      <geometry>{shape}</geometry>"
+    both = ("visual", "collision")
+    drawn = [line for tag in both for line in (f"    <{tag}>", *body, f"    </{tag}>")]
     six = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
     small = 1e-15 * np.trace(inertia)
     values = " ".join(f'{key}="{_number(inertia[at], small)}"' for key, at in six.items())
     return [
         f'  <link name="{name}">',
-        "    <visual>",
-        *body,
-        "    </visual>",
-        "    <collision>",
-        *body,
-        "    </collision>",
+        *drawn,
         "    <inertial>",
         f"      {_origin(pose(com))}",
         f'      <mass value="{_number(mass)}"/>',
@@ -219,16 +212,16 @@ def _chain(robot, tip):
         tip = ends[0]
     if not robot.is_moved(tip):
         known = [name for name in robot.link if robot.is_moved(name)]
-        reason = f"tip {tip!r}: expected a link that a joint moves, one of {known}"
+        near = difflib.get_close_matches(str(tip), known, n=3) or known[-3:]
+        reason = f"tip {tip!r}: expected one of {len(known)} links that move, as {near}"
         raise robot.root.error("tip", reason)
     chain = robot.path_up(tip)[::-1]
     _refuse(robot, JOINT_RULES, {joint.where for joint in chain})
     for joint in chain:
         kind = joint.get("type")
         if kind in ("floating", "planar"):
-            raise joint.error(
-                "joint-type", f"a {kind} joint in the chain, which an Arm cannot hold"
-            )
+            why = f"a {kind} joint in the chain, which an Arm cannot hold"
+            raise joint.error("joint-type", why)
         if joint.find("mimic") is not None:
             raise joint.error("mimic", "follows another joint (mimic), which an Arm cannot hold")
         for node in joint.findall("axis"):
@@ -245,10 +238,10 @@ def _refuse(robot, names, places=None):
 
 
 def _limits(moving):
-    columns = {"q_min": [], "q_max": [], "qd_max": [], "tau_max": []}
+    columns = {"q_min": [], "q_max": [], "qd_max": [], "tau_max": [], "qdd_max": []}
     for joint in moving:
         limit = joint.find("limit")
-        keys = ("lower", "upper", "velocity", "effort")
+        keys = ("lower", "upper", "velocity", "effort", "acceleration")
         read = [0.0 if limit is None else numbers(limit, key, 1, 0.0)[0] for key in keys]
         if joint.get("type") == "continuous":
             read[:2] = -NO_LIMIT, NO_LIMIT
@@ -343,19 +336,30 @@ def _carried_bodies(robot, moving, frames):
 
     {} if what one of them moves has no mass.
     """
-    groups = [[] for _ in moving]
+    groups, places = [[] for _ in moving], _places(robot, moving)
     for name, link in robot.link.items():
-        path, inertial = robot.path_up(name)[::-1], link.find("inertial")
-        carriers = [i for i, joint in enumerate(moving) if joint in path]
-        if carriers and inertial is not None:
-            T = np.eye(4)
-            for element in (*path, inertial):
-                T = T @ origin_of(element)
-            groups[carriers[-1]].append((*_mass_and_inertia(inertial), T))
+        (carrier, T), inertial = places[name], link.find("inertial")
+        if carrier is not None and inertial is not None:
+            groups[carrier].append((*_mass_and_inertia(inertial), T @ origin_of(inertial)))
     if not all(sum(mass for mass, _, _ in group) for group in groups):
         return {}
     merged = [_merged(group, inverse(frame)) for group, frame in zip(groups, frames)]
     return dict(zip(("mass", "com", "inertia"), map(list, zip(*merged))))
+
+
+def _places(robot, moving):
+    """{link's name: (number of the last of these joints above it or None, pose at q = 0)}."""
+    number, places = {joint: i for i, joint in enumerate(moving)}, {}
+    for name in robot.link:
+        walk = []
+        while name not in places and name in robot.above:
+            walk.append(robot.above[name])
+            name = end(walk[-1], "parent")
+        here = places.setdefault(name, (None, np.eye(4)))
+        for joint in reversed(walk):
+            here = number.get(joint, here[0]), here[1] @ origin_of(joint)
+            places[end(joint, "child")] = here
+    return places
 
 
 def _mass_and_inertia(inertial):

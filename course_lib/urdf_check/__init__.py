@@ -13,6 +13,7 @@ Public names: `check_urdf`, `Finding`, `RULES`, `rule`; for whoever reads a file
 from course_lib.urdf_check.reading import (
     Node,
     UrdfError,
+    end,
     expand_xacro,
     inertia_of,
     numbers,
@@ -29,6 +30,7 @@ __all__ = [
     "Robot",
     "UrdfError",
     "check_urdf",
+    "end",
     "expand_xacro",
     "inertia_of",
     "numbers",

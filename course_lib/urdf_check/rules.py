@@ -631,18 +631,18 @@ def _(robot, node, joint, axis):
     "add <limit lower=… upper=… effort=… velocity=…/>, or make a revolute joint continuous",
 )
 def _(robot, node, joint, axis):
-    """a revolute or prismatic joint without limits (in URDF 1.2: it then has none)"""
-    limit = joint.find("limit")
-    if joint.version == "1.2":
-        return None
+    """a revolute or prismatic joint without limits (in URDF 1.2 those of effort and velocity may
+    be left out, and both others must be there)"""
+    limit, new = joint.find("limit"), joint.version == "1.2"
     if limit is None:
         return (
             [(joint, f"a {joint.get('type')} joint without <limit>")]
             if joint.get("type") != "continuous"
             else None
         )
-    missing = [name for name in ("effort", "velocity") if name not in limit.attrib]
-    if joint.get("type") != "continuous" and not {"lower", "upper"} & set(limit.attrib):
+    missing = [name for name in ("effort", "velocity") if name not in limit.attrib and not new]
+    given = {"lower", "upper"} & set(limit.attrib)
+    if joint.get("type") != "continuous" and len(given) < 1 + new:
         missing = ["lower and upper: it cannot move", *missing]
     return [(limit, "has no " + ", no ".join(missing))] if missing else None
 

@@ -606,7 +606,7 @@ def test_two_tips_are_named(tmp_path):
     assert from_urdf(path, tip="tool").n == 1 and from_urdf(path, tip="c").n == 2
     with pytest.raises(
         ValueError,
-        match=r"tip 'gripper': expected a link that a joint moves, one of \['tool', 'b', 'c'\]",
+        match=r"tip 'gripper': expected one of 3 links that move, as \['tool', 'b', 'c'\]",
     ):
         from_urdf(path, tip="gripper")
 
@@ -664,3 +664,27 @@ def test_a_link_of_known_mass_and_shape_is_never_found_fault_with(
         qd_max=[1, 1],
     )
     assert check_urdf(written(tmp_path_factory.mktemp("rod"), to_urdf(arm))) == []
+
+
+# --- URDF 1.2, and what rounding does ---------------------------------------------------------
+
+
+def test_limits_left_out_in_urdf_1_2_are_none_as_pinocchio_has_it(tmp_path):
+    pin = pytest.importorskip("pinocchio")
+    limit = '<limit lower="-1" upper="1" acceleration="5" jerk="50"/>'
+    text = chain_text(("revolute", limit)).replace("<robot ", '<robot version="1.2" ')
+    arm, model = from_urdf(written(tmp_path, text)), pin.buildModelFromXML(text)
+    assert arm.q_max == model.upperPositionLimit and arm.qdd_max == [5]
+    assert np.isinf(arm.qd_max).all() and np.isinf(model.velocityLimit).all()
+
+
+def test_a_rod_without_thickness_survives(tmp_path):
+    rod = chain_text(("revolute", LIMIT)).replace(
+        '<link name="b"/>',
+        '<link name="b"><inertial><origin rpy=".6398 1.377 .2617"/><mass value=".3"/><inertia'
+        ' ixx=".001" ixy="0" ixz="0" iyy=".001" iyz="0" izz="0"/></inertial></link>',
+    )
+    arm = from_urdf(written(tmp_path, rod))
+    again = from_urdf(written(tmp_path, to_urdf(arm)))
+    moments = [np.linalg.eigvalsh(one.inertia[0]) for one in (arm, again)]
+    assert np.allclose(moments, [0, 0.001, 0.001], atol=1e-12)

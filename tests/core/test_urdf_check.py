@@ -813,6 +813,8 @@ KINDS = {  # what it is: (text, {rule: severity} of all findings)
         versioned("1.2", limited('lower="-1" upper="1" acceleration="5" jerk="50"')),
         (),
     ),
+    "half a range in 1.2": (versioned("1.2", limited('upper="1"')), {"limit-missing"}),
+    "half a range in 1.0": (limited(f'upper="1" {RATES}'), ()),
     "limits left out in 1.0": (limited('lower="-1" upper="1"'), {"limit-missing"}),
     "a quaternion in 1.1": (versioned("1.1", with_origin(f'quat_xyzw="0 {HALF} 0 {HALF}"')), ()),
     "a quaternion in 1.0": (with_origin(f'quat_xyzw="0 {HALF} 0 {HALF}"'), {"quaternion"}),
