@@ -122,26 +122,22 @@ class Planar2R(Dynamics):
         return [first, (D + b) * a1 + D * a2 + h * v1 * v1 + g2]
 
     def advance(self, q: Sequence, qd: Sequence, tau: Sequence, h: float, steps: int) -> tuple:
-        A, B, D, G1, G2 = self.A, self.B, self.D, self.G1, self.G2
-        (q1, q2), (v1, v2), (t1, t2), k, w = q, qd, tau, h / 2, h / 6
-
-        def forward(q1, q2, v1, v2):
-            b, s, g2 = B * cos(q2), B * sin(q2), G2 * cos(q1 + q2)
-            m11, m12 = A + 2.0 * b, D + b
-            r1, r2 = t1 + s * v2 * (v1 + v1 + v2) - G1 * cos(q1) - g2, t2 - s * v1 * v1 - g2
-            det = m11 * D - m12 * m12
-            return (D * r1 - m12 * r2) / det, (m11 * r2 - m12 * r1) / det
-
-        for _ in range(steps):  # as above, number by number: ten times as quick
-            a1, a2 = forward(q1, q2, v1, v2)
-            x1, x2 = v1 + k * a1, v2 + k * a2
-            b1, b2 = forward(q1 + k * v1, q2 + k * v2, x1, x2)
-            y1, y2 = v1 + k * b1, v2 + k * b2
-            c1, c2 = forward(q1 + k * x1, q2 + k * x2, y1, y2)
-            z1, z2 = v1 + h * c1, v2 + h * c2
-            d1, d2 = forward(q1 + h * y1, q2 + h * y2, z1, z2)
-            q1, q2 = q1 + w * (v1 + 2 * (x1 + y1) + z1), q2 + w * (v2 + 2 * (x2 + y2) + z2)
-            v1, v2 = v1 + w * (a1 + 2 * (b1 + c1) + d1), v2 + w * (a2 + 2 * (b2 + c2) + d2)
+        B, D, G1, G2, AD, A_D = self.B, self.D, self.G1, self.G2, self.A * self.D, self.A - self.D
+        (q1, q2), (v1, v2), (t1, t2), spare = q, qd, tau, AD - D * D
+        stages = (h / 2, h / 6), (h / 2, h / 3), (h, h / 3), (0.0, h / 6)  # way on, weight
+        for _ in range(steps):  # as above, number by number
+            p1, p2, u1, u2 = q1, q2, v1, v2
+            end1, end2, fast1, fast2 = q1, q2, v1, v2
+            for way, weight in stages:
+                b, s, g2 = B * cos(p2), B * sin(p2), G2 * cos(p1 + p2)
+                m12, det = D + b, spare - b * b
+                r1 = t1 + s * u2 * (u1 + u1 + u2) - G1 * cos(p1) - g2
+                r2 = t2 - s * u1 * u1 - g2
+                a1, a2 = (D * r1 - m12 * r2) / det, ((m12 + b + A_D) * r2 - m12 * r1) / det
+                end1, end2 = end1 + weight * u1, end2 + weight * u2
+                fast1, fast2 = fast1 + weight * a1, fast2 + weight * a2
+                p1, p2, u1, u2 = q1 + way * u1, q2 + way * u2, v1 + way * a1, v2 + way * a2
+            q1, q2, v1, v2 = end1, end2, fast1, fast2
         return [q1, q2], [v1, v2]
 
 

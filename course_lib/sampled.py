@@ -85,14 +85,15 @@ def simulate(
     t = _instants(period, t_end, jitter, rng)
     wanted = _reference(reference, t, n)
     held = [x[np.arange(len(t)) // reference_every * reference_every] for x in wanted]
-    r, rd, ahead = (x.tolist() for x in (held[0], held[1], law.ahead(*held)))
+    flat = [iter(x.ravel().tolist()) for x in (held[0], held[1], law.ahead(*held))]
+    wishes = (zip(*[numbers] * n) for numbers in flat)  # n numbers at a time
     measured, limit = _sensor(n, noise, encoder_bits, rng), np.broadcast_to(law.tau_max, n).tolist()
     x, v = (wanted[0][0] if q0 is None else finite("q0", q0, n)).tolist(), [0.0] * n
     y, gap, way, states, demands, reason = measured(x), 1.0, [], [*x, *v], [], "ran to the end"
-    for k, h in enumerate(np.diff(t).tolist()):
+    for k, (h, r, rd, ahead) in enumerate(zip(np.diff(t).tolist(), *wishes)):
         before, y = y, measured(x) if k else y
         speed = v if velocity == "measured" else [(a - b) / gap for a, b in zip(y, before)]
-        tau = law.torque(y, speed, r[k], rd[k], ahead[k])
+        tau = law.torque(y, speed, r, rd, ahead)
         demands += tau
         tau = [f if -most < f < most else max(-most, min(most, f)) for f, most in zip(tau, limit)]
         steps, gap = substeps or ceil(h / LONGEST_STEP), h
