@@ -274,3 +274,37 @@ def test_another_right_answer_passes_and_another_wrong_one_fails(name):
         result = BY_NAME[name].judge(RIGHT[name], np.random.default_rng(seed))
         assert result.passed, result.message
         assert not BY_NAME[name].judge(WRONG[name], np.random.default_rng(seed)).passed
+
+
+def each(change):
+    """Of an answer with or without a shape; None stays None."""
+    return lambda value: None if value is None else change(np.asarray(value, float))
+
+
+SAME = {
+    "list": each(np.ndarray.tolist),
+    "float32": each(np.float32),
+    "long": each(np.longdouble),
+    "six digits": each(lambda x: np.array([float(f"{v:.6g}") for v in x.flat]).reshape(x.shape)),
+    "Fortran": each(np.asfortranarray),
+    "complex, real all the same": each(lambda x: (x + 0j).real),
+}
+OTHER = {
+    "a hundredth too much": each(lambda x: 1.01 * x),
+    "a hundredth too little": each(lambda x: 0.99 * x),
+    "the other sign": each(np.negative),
+    "one thing off": each(lambda x: x + 0.02 * (np.arange(x.size).reshape(x.shape) == 0)),
+    "squared": each(lambda x: x**2 + 0.5),
+    "in degrees": each(np.degrees),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_the_form_of_an_answer_does_not_count_its_value_does(name):
+    exercise, rng = BY_NAME[name], np.random.default_rng
+    for form, change in SAME.items():
+        answer = lambda *args: change(exercise.truth(*args))
+        assert exercise.judge(answer, rng(1)).passed, form
+    for form, change in OTHER.items():
+        answer = lambda *args: change(exercise.truth(*args))
+        assert not exercise.judge(answer, rng(1)).passed, form
