@@ -139,7 +139,7 @@ def test_answers_of_the_springs():
 
 def test_answers_of_the_laws():
     worst = lambda law, T: drawn("draw_laws", law, T)[0]["curve"].y.max()
-    assert worst("PD + gravity", 1) > 50 > 40 > worst("PD + gravity", 1.5)
+    assert worst("PD + gravity", 1.2) > 40 > worst("PD + gravity", 1.3)
     assert worst("PD + feed-forward", 1) < 0.6 and worst("computed torque", 1) < 0.6
     assert worst("PD + feed-forward", 0.4) > 50 * worst("PD + feed-forward", 0.6)
     assert np.abs(drawn("draw_laws", "PD + feed-forward", 0.4)[0]["torque"].y).max() == 150
