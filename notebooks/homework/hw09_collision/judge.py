@@ -555,8 +555,10 @@ def pair_cases(rng):
 @lru_cache
 def _chains():
     cases = [drawn_chain(np.random.default_rng(seed)) for seed in CHAINS]
-    bent = np.array([-3, 1.6, 1.2]), np.array([3, 2.8, 2.0])
-    return (*cases, (np.array([0.4, 0.15, 0.4]), np.array([0.05, 0.04, 0.04]), *bent))
+    for low, high in (([-3, 1.6, 1.2], [3, 2.8, 2.0]), ([-3, -2.8, -2.0], [3, 0.3, 0.2])):
+        sizes = np.array([0.4, 0.15, 0.4]), np.array([0.05, 0.04, 0.04])
+        cases.append((*sizes, np.array(low, float), np.array(high, float)))
+    return tuple(cases)
 
 
 def same_pairs(answer, expected, args):
