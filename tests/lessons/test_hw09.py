@@ -16,7 +16,7 @@ from course_lib.kinematics import fk, link_frames
 JUDGE, BY_NAME = judge_of("hw09_collision")
 ARM = JUDGE.COBOT6
 # How many cases come before those that are drawn; they alone tell every mistake from the truth.
-FIXED = {"to_pillar": 19, "least_clearance": 4, "proven": 8, "sort_pairs": 6}
+FIXED = {"to_pillar": 19, "least_clearance": 4, "proven": 8, "sort_pairs": 8}
 
 
 def cases_of(name, seed=3):
@@ -150,7 +150,8 @@ def test_the_certain_clearance_is_reached_by_a_motion_and_passed_by_none(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sorted_pairs_stay_so_in_the_nearest_posture_that_a_search_finds(seed):
-    for lengths, radii, low, high in cases_of("sort_pairs", seed):
+    cases = cases_of("sort_pairs", seed)
+    for lengths, radii, low, high in cases if seed == 0 else cases[FIXED["sort_pairs"] :]:
         always, never = JUDGE.sort_pairs(lengths, radii, low, high)
         for i, j in combinations(range(len(lengths)), 2):
 
@@ -165,7 +166,7 @@ def test_sorted_pairs_stay_so_in_the_nearest_posture_that_a_search_finds(seed):
 
             bounds = [*zip(low[i + 1 : j + 1], high[i + 1 : j + 1])]
             rng = np.random.default_rng(seed)
-            starts = [rng.uniform(*np.transpose(bounds)) for _ in range(4)]
+            starts = [rng.uniform(*np.transpose(bounds)) for _ in range(2)]
             near = min(minimize(gap, x, bounds=bounds, method="Powell").fun for x in starts)
             far = max(-minimize(lambda x: -gap(x), x, bounds=bounds).fun for x in starts)
             pair = i + 1, j + 1
@@ -280,6 +281,26 @@ def proven_by_ellipse(t, c, dq, reach, margin):
     return np.array(min(room)), [k for k, x in enumerate(room) if not x > margin][::-1]
 
 
+@remembered
+def pairs_by_postures(lengths, radii, q_min, q_max):
+    """Many random postures of the whole arm, and those at the limits."""
+    rng, n = np.random.default_rng(1), len(lengths)
+    q = rng.uniform(q_min, q_max, (6000, n))
+    at = rng.uniform(size=q.shape) < 0.3
+    q = np.where(at, np.where(rng.uniform(size=q.shape) < 0.5, q_min, q_max), q)
+    angle = np.cumsum(q, axis=1)
+    step = lengths[:, None] * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
+    P = np.concatenate([0 * step[:, :1], np.cumsum(step, axis=1)], axis=1)
+    found = [[], []]
+    for i, j in combinations(range(n), 2):
+        touch = (
+            JUDGE.apart(P[:, i], P[:, i + 1], P[:, j], P[:, j + 1]) <= radii[i] + radii[j] + 1e-9
+        )
+        if touch.all() or not touch.any():
+            found[int(not touch.any())].append([j + 1, i + 1])
+    return found
+
+
 def pairs_by_grid(lengths, radii, q_min, q_max):
     """Complex numbers, a grid of the whole arm."""
     n = len(lengths)
@@ -345,6 +366,7 @@ MORE = {
         lambda *case: (proven_by_cones(*case)[0], np.array(proven_by_cones(*case)[1])),
     ],
     "sort_pairs": [
+        pairs_by_postures,
         pairs_by_grid,
         pairs_by_proof,
         as_lists(pairs_by_grid),
@@ -361,7 +383,7 @@ def test_ten_right_answers_pass_and_ten_wrong_ones_are_told(name):
     exercise = BY_NAME[name]
     assert len(exercise.alternatives) + len(MORE[name]) >= 10 and len(exercise.mistakes) >= 10
     for i, answer in enumerate(MORE[name]):
-        for seed in (0, 1, 2) if i < 3 else (0,):
+        for seed in (0, 1, 2) if i < 4 else (0,):
             result = exercise.judge(answer, np.random.default_rng(seed))
             assert result.passed, (i, result.message)
 
