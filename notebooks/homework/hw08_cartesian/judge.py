@@ -342,7 +342,7 @@ def fault_cases(rng):
         for k, fault in faults:
             made = spoilt(*made, k, fault)
         cases.append((*made, GAP, TURN, OFF))
-    others = (0.018, TURN, OFF), (GAP, 0.03, OFF), (GAP, TURN, 3.2e-4), (0.2, 1.0, 0.02)
+    others = (0.018, TURN, OFF), (GAP, 0.03, OFF), (GAP, TURN, 6.9e-4), (0.2, 1.0, 0.02)
     cases += [(*plain, *limits) for limits in others[:3]]
     cases += [(*spoilt(*plain, 4, fault), *others[3]) for fault in ("spacing", "roll", "elbow")]
     while len(cases) < 33:
