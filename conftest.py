@@ -1,6 +1,12 @@
 """What holds for every test: no window, repeatable random examples, no Pinocchio on Windows."""
 
 import importlib.util
+import os
+
+# Both cores are busy with tests: threads of the linear algebra would only wait for one another.
+# Before NumPy is imported; kernels and workers inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import matplotlib
 import pytest
