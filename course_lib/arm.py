@@ -10,6 +10,7 @@ An `Arm` never holds a state: functions take `(arm, q)`. A changed arm is a new 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,6 +109,9 @@ class Arm:
         self._keep(row.name, array, (n, *row.shape))
         if row.positive:
             refuse(row.name, array, array <= 0, "a positive number")
+        for i in np.flatnonzero(np.abs(array) > row.usual):
+            wanted = "metres or radians: is it in millimetres or degrees?"
+            warnings.warn(f"{row.name}[{i}]: {array[i]:g}, expected {wanted}", stacklevel=5)
 
     def _keep(self, name, array, shape):
         if array.shape != shape:
@@ -131,9 +135,8 @@ class Arm:
         lines = [f"{self.name}: {self.n} joints, {self.convention} DH"]
         lines += ["joint        a [m]   alpha [°]       d [m]   theta [°]"]
         for i, turns in enumerate(self.revolute):
-            d = f"{self.d[i]:.5f}" if turns else f"q + {self.d[i]:.5f}"
-            theta = f"{math.degrees(self.theta[i]):.2f}"
-            theta = f"q + {theta}" if turns else theta
+            d, theta = f"{self.d[i]:.5f}", f"{math.degrees(self.theta[i]):.2f}"
+            d, theta = (d, f"q + {theta}") if turns else (f"q + {d}", theta)
             row = f"{i + 1:>5} {self.a[i]:>12.5f} {math.degrees(self.alpha[i]):>11.2f}"
             lines.append(f"{row} {d:>11} {theta:>11}")
         return "\n".join(lines)
@@ -200,28 +203,30 @@ def solid_inertia(mass: float, radius: float, axis: ArrayLike) -> np.ndarray:
 def from_toolbox(robot: roboticstoolbox.DHRobot) -> Arm:
     """The `Arm` of a Robotics Toolbox `DHRobot` (its table, offsets, limits, base and tool).
 
-    Links that the toolbox turns backwards (`flip`) and symbolic robots are refused with
-    `ValueError`. Missing limits become +-pi for a revolute and 0 .. 1 m for a prismatic joint.
+    Symbolic robots are refused with `ValueError`. Missing limits become +-pi for a revolute and
+    0 .. 1 m for a prismatic joint. Where the toolbox turns a joint backwards (`flip`), z is turned
+    round, Rz(-q) = Rx(pi) Rz(q) Rx(pi): each half turn joins the alpha beside it, or base or tool.
     """
     links = robot.links
     if not all(hasattr(link, "alpha") for link in links):
         raise ValueError(f"robot {robot.name!r}: not a DHRobot, it has no DH table")
-    if any(link.isflip for link in links):
-        why = "joint turned backwards (flip), which a DH row cannot hold"
-        raise ValueError(f"robot {robot.name!r}: {why}")
-    turns = [link.isrevolute for link in links]
+    turns, back = np.array([[link.isrevolute, bool(link.isflip)] for link in links]).T
     usual = [(-math.pi, math.pi) if t else (0.0, 1.0) for t in turns]
     limits = [either if link.qlim is None else link.qlim for link, either in zip(links, usual)]
+    a, alpha, d, theta, offset = np.array([[v.a, v.alpha, v.d, v.theta, v.offset] for v in links]).T
+    sign, beside = np.where(back, -1, 1), np.array([False, *back, False])
+    alpha = alpha + np.pi * (back != beside[:-2] if robot.mdh else back != beside[2:])
+    half = np.diag([1.0, -1.0, -1.0, 1.0])
     return Arm(
         robot.name,
         "modified" if robot.mdh else "standard",
-        a=[link.a for link in links],
-        alpha=[link.alpha for link in links],
-        d=[link.d if t else link.offset for link, t in zip(links, turns)],
-        theta=[link.offset if t else link.theta for link, t in zip(links, turns)],
+        a=a,
+        alpha=np.where(alpha > math.pi, alpha - math.tau, alpha),
+        d=sign * np.where(turns, d, offset),
+        theta=sign * np.where(turns, offset, theta),
         joint_types=tuple("revolute" if t else "prismatic" for t in turns),
         q_min=[low for low, _ in limits],
         q_max=[high for _, high in limits],
-        base=robot.base.A,
-        tool=robot.tool.A,
+        base=robot.base.A @ half if back[0] and not robot.mdh else robot.base.A,
+        tool=half @ robot.tool.A if back[-1] and robot.mdh else robot.tool.A,
     )

@@ -36,13 +36,14 @@ class Field(NamedTuple):
     shape: tuple[int, ...] = ()  # of one joint's entry
     may_be_infinite: bool = False
     positive: bool = False
+    usual: float = math.inf  # more is hardly meant in metres or radians
 
 
 JOINT_FIELDS = (
-    Field("a", needed=True),
-    Field("alpha", needed=True),
-    Field("d", needed=True),
-    Field("theta", needed=True),
+    Field("a", needed=True, usual=20.0),
+    Field("alpha", needed=True, usual=7.0),
+    Field("d", needed=True, usual=20.0),
+    Field("theta", needed=True, usual=7.0),
     Field("q_min", default=-math.pi, may_be_infinite=True),
     Field("q_max", default=math.pi, may_be_infinite=True),
     Field("qd_max", default=math.inf, may_be_infinite=True, positive=True),

@@ -114,13 +114,12 @@ def to_standard(arm: Arm) -> Arm:
     if arm.convention == "standard":
         return arm
     x_screw = dh_matrix(np.r_[arm.a[1:], 0.0], np.r_[arm.alpha[1:], 0.0], 0.0, 0.0)
-    first = dh_matrix(arm.a[0], arm.alpha[0], 0.0, 0.0)
     return replace(
         arm,
         convention="standard",
         a=np.r_[arm.a[1:], 0.0],
         alpha=np.r_[arm.alpha[1:], 0.0],
-        base=arm.base @ first,
+        base=arm.base @ dh_matrix(arm.a[0], arm.alpha[0], 0.0, 0.0),
         **_moved_bodies(arm, np.linalg.inv(x_screw)),
     )
 

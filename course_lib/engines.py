@@ -33,10 +33,8 @@ def toolbox_robot(arm: Arm) -> roboticstoolbox.DHRobot:
     links = []
     for i, kind in enumerate(arm.joint_types):
         row = dict(a=arm.a[i], alpha=arm.alpha[i], qlim=[arm.q_min[i], arm.q_max[i]])
-        if kind == "revolute":
-            row |= dict(d=arm.d[i], offset=arm.theta[i])
-        else:
-            row |= dict(theta=arm.theta[i], offset=arm.d[i])
+        fixed, moved = ("d", "theta") if kind == "revolute" else ("theta", "d")
+        row |= {fixed: getattr(arm, fixed)[i], "offset": getattr(arm, moved)[i]}
         links.append(getattr(rtb, kind.capitalize() + ending)(**row))  # RevoluteDH, …
     base, tool = (SE3(T, check=False) for T in (arm.base, arm.tool))
     return rtb.DHRobot(links, name=arm.name, base=base, tool=tool)

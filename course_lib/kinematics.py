@@ -117,9 +117,8 @@ def manipulability(J: ArrayLike) -> np.ndarray:
     """
     J = finite("J", J)
     if J.ndim < 2 or J.shape[-2] > J.shape[-1]:
-        raise ValueError(
-            f"J: shape {J.shape}, expected (..., m, n) with m <= n: keep only the rows of the task"
-        )
+        wanted = "(..., m, n) with m <= n: keep only the rows of the task"
+        raise ValueError(f"J: shape {J.shape}, expected {wanted}")
     return np.linalg.svd(J, compute_uv=False).prod(axis=-1)
 
 

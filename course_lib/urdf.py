@@ -21,6 +21,8 @@ normals of each axis with the next; what is left at both ends goes into base and
 from __future__ import annotations
 
 import difflib
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -35,9 +37,7 @@ from course_lib.urdf_check import RULES, Robot, end, inertia_of, numbers, origin
 NO_LIMIT = 1e9  # written where an arm has no limit, since URDF demands a number; read back as none
 PARALLEL = 10.0 ** np.arange(-14, -5)  # [rad] angles below which axes may count as parallel
 DENSITY = 1000.0  # [kg/m^3] of solid links, where an arm has no masses (the default of MuJoCo, too)
-TREE_RULES = "not-a-robot no-links unknown-link duplicate-name self-loop".split()
-TREE_RULES += ["two-parents", "loop", "two-roots"]
-JOINT_RULES = ("joint-type", "axis-zero", "limit-missing", "limit-order")
+TREE_RULES = "not-a-robot no-links unknown-link duplicate-name self-loop two-parents loop two-roots"
 
 
 # ---------------------------------------------------------------- writing
@@ -48,9 +48,9 @@ def to_urdf(arm: Arm) -> str:
 
     A base pose that is not the identity becomes a fixed joint from a link `world`. Each link is
     drawn and collides as its capsule's cylinder (a sphere where it has no length). Inertia comes
-    from the arm; an arm without masses gets solid links of 1000 kg/m^3, and the file says so. A
+    from the arm; without it a link is solid, without masses of 1000 kg/m^3, and the file says so. A
     revolute joint without limits becomes `continuous`; any other missing limit is written as 1e9.
-    Poses survive `from_urdf(to_urdf(arm))` to 1e-12.
+    Poses survive `from_urdf(to_urdf(arm))` to 1e-12; URDF has no place for convention and qdd_max.
     """
     bodies = _bodies(arm)
     guess = f" The arm has no masses: links are solid, {DENSITY:g} kg/m^3."
@@ -87,9 +87,9 @@ def _bodies(arm):
     length = np.linalg.norm(end - start, axis=1)
     volume = np.where(length > 1e-9, np.pi * arm.radius**2 * length, 4 / 3 * np.pi * arm.radius**3)
     mass = DENSITY * volume if arm.mass is None else arm.mass
-    com, inertia = arm.com, arm.inertia
-    if arm.mass is None or com is None or inertia is None:
-        com = (start + end) / 2
+    com = (start + end) / 2 if arm.com is None else arm.com
+    inertia = arm.inertia
+    if arm.mass is None or inertia is None:
         inertia = [solid_inertia(*link) for link in zip(mass, arm.radius, end - start)]
     after = _around_each_joint(arm)[1]
     R, p = after[:, :3, :3], after[:, :3, 3]
@@ -170,10 +170,11 @@ def from_urdf(path: str | Path, tip: str | None = None) -> Arm:
 
     The table is standard DH; the world is the root link and the tool is the tip. `tip` may be left
     out where the moving joints lead to one last link only. Fixed joints are folded in. Joints
-    beside the chain are held at zero, and their links ride along. `mass`, `com`, `inertia` are None
-    unless every moving link has a mass; a speed or effort of 0 or 1e9 means that none is known. FK
-    agrees with the file to 1e-9; to 1e-7 where consecutive axes are 1e-10 to 1e-6 rad off parallel
-    (as with rpy 3.14159265), since no DH table in double precision holds that better.
+    beside the chain are held at zero, and their links ride along. Shapes are not read: `radius` is
+    the default. `mass`, `com`, `inertia` are None unless every moving link has a mass; a speed or
+    effort of 0 or 1e9 means that none is known. FK agrees with the file to 1e-9; to 1e-7 where
+    consecutive axes are 1e-10 to 1e-6 rad off parallel (as with rpy 3.14159265), since no DH table
+    in double precision holds that better.
     `ValueError` names file, line and element: a broken tree, an unknown or open tip, and in the
     chain whatever has no place in an `Arm` (mimic, floating and planar joints, missing limits).
 
@@ -190,14 +191,14 @@ def from_urdf(path: str | Path, tip: str | None = None) -> Arm:
         T = T @ origin_of(joint)
         poses += [T] if joint in moving else []
     types = tuple("prismatic" if j.get("type") == "prismatic" else "revolute" for j in moving)
-    rows = _best_rows(poses, [axis[joint] for joint in moving], T, types)
-    table = Arm("", "standard", joint_types=types, **rows)
-    rows |= _limits(moving)
-    rows |= _carried_bodies(robot, moving, link_frames(table, np.zeros(table.n))[1:])
-    try:
-        return Arm(robot.root.get("name", ""), "standard", joint_types=types, **rows)
-    except ValueError as error:
-        raise robot.root.error("value", str(error)) from None
+    with warnings.catch_warnings(action="ignore"):  # a d of 400 m is right near parallel axes
+        rows = _best_rows(poses, [axis[joint] for joint in moving], T, types)
+        table = Arm("", "standard", joint_types=types, **rows)
+        bodies = _carried_bodies(robot, moving, link_frames(table, np.zeros(table.n))[1:])
+        try:
+            return replace(table, name=robot.root.get("name", ""), **_limits(moving), **bodies)
+        except ValueError as error:
+            raise robot.root.error("value", str(error)) from None
 
 
 def _chain(robot, tip):
@@ -216,7 +217,8 @@ def _chain(robot, tip):
         reason = f"tip {tip!r}: expected one of {len(known)} links that move, as {near}"
         raise robot.root.error("tip", reason)
     chain = robot.path_up(tip)[::-1]
-    _refuse(robot, JOINT_RULES, {joint.where for joint in chain})
+    rules = "joint-type axis-zero limit-missing limit-order"
+    _refuse(robot, rules, {joint.where for joint in chain})
     for joint in chain:
         kind = joint.get("type")
         if kind in ("floating", "planar"):
@@ -231,7 +233,7 @@ def _chain(robot, tip):
 
 def _refuse(robot, names, places=None):
     """Raise the first fault that one of these rules finds; only in these elements, if any."""
-    for name in names:
+    for name in names.split():
         for node, message in RULES[name].faults(robot):
             if places is None or node.where.partition(" / ")[0] in places:
                 raise node.error(name, message)
@@ -326,9 +328,6 @@ def _row_to(T, axis, parallel):
         x, a = -x, -a
     d = p[2] - u[2] * (p[0] * u[0] + p[1] * u[1]) / across**2
     return a, np.arctan2(x[1] * u[0] - x[0] * u[1], u[2]), d, np.arctan2(x[1], x[0])
-
-
-# ---------------------------------------------------------------- masses
 
 
 def _carried_bodies(robot, moving, frames):

@@ -1,8 +1,10 @@
 """course_lib.arm: what an `Arm` takes and refuses, and the bodies along its links."""
 
 import dataclasses
+import itertools
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from course_lib import arm_file
 from course_lib.arm import Arm, from_toolbox, links_as_capsules, load_arm, solid_inertia
 from course_lib.dh import to_modified
 from course_lib.engines import toolbox_robot
-from course_lib.kinematics import link_frames
+from course_lib.kinematics import fk, link_frames
 
 ROWS = dict(a=[1, 1], alpha=[0, 0], d=[0, 0], theta=[0, 0])
 TWO = {"com": np.zeros((2, 3)), "inertia": [np.eye(3)] * 2}
@@ -343,10 +345,52 @@ def test_toolbox_joints_without_limits_get_the_usual_ones():
     assert np.array_equal([arm.q_min, arm.q_max], [[0, -np.pi], [1, np.pi]])
 
 
-def test_toolbox_robots_that_no_dh_row_can_hold_are_refused():
+@pytest.mark.parametrize("modified", [False, True])
+def test_joints_that_the_toolbox_turns_backwards_are_read(modified):
     rtb = pytest.importorskip("roboticstoolbox")
-    flipped = rtb.DHRobot([rtb.RevoluteDH(a=1, flip=True)], name="flipped")
-    with pytest.raises(ValueError, match="'flipped'.*backwards"):
-        from_toolbox(flipped)
+    turn, slide = (
+        (rtb.RevoluteMDH, rtb.PrismaticMDH) if modified else (rtb.RevoluteDH, rtb.PrismaticDH)
+    )
+    SE3 = pytest.importorskip("spatialmath").SE3
+    rng = np.random.default_rng(12)
+    for back in itertools.product([False, True], repeat=4):
+        a, d, offset, alpha = rng.uniform(-3, 3, (4, 4))
+        rows = [
+            slide(a=a[i], alpha=alpha[i], theta=d[i], offset=offset[i], flip=flip)
+            if i == 2
+            else turn(a=a[i], alpha=alpha[i], d=d[i], offset=offset[i], flip=flip)
+            for i, flip in enumerate(back)
+        ]
+        robot = rtb.DHRobot(rows, base=SE3(1, 2, 3), tool=SE3.Rx(0.3))
+        for q in rng.uniform(-2, 2, (3, 4)):
+            assert np.allclose(fk(from_toolbox(robot), q), robot.fkine(q).A, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["Jaco", "Mico"])
+def test_real_arms_with_backward_joints_agree_with_the_toolbox(name):
+    robot = getattr(pytest.importorskip("roboticstoolbox").models.DH, name)()
+    for q in np.random.default_rng(13).uniform(-3, 3, (20, robot.n)):
+        assert np.allclose(fk(from_toolbox(robot), q), robot.fkine(q).A, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        ({"alpha": [0, 90]}, r"alpha\[1\]: 90.*degrees"),
+        ({"theta": [-180, 0]}, r"theta\[0\]: -180.*degrees"),
+        ({"d": [0, 425]}, r"d\[1\]: 425.*millimetres"),
+        ({"a": [-612, 0.4]}, r"a\[0\]: -612.*millimetres"),
+    ],
+)
+def test_what_is_probably_in_other_units_warns(change, told):
+    table = {"a": [0.5, 0.4], "alpha": [0, 0], "d": [0, 0], "theta": [0, 0]}
+    with warnings.catch_warnings(action="error"):
+        Arm("sound", "standard", **table | {"d": [19, 0], "theta": [2 * np.pi, 0]})
+    with pytest.warns(UserWarning, match=told):
+        Arm("odd", "standard", **table | change)
+
+
+def test_toolbox_robots_without_a_table_are_refused():
+    rtb = pytest.importorskip("roboticstoolbox")
     with pytest.raises(ValueError, match="not a DHRobot"):
         from_toolbox(rtb.models.ETS.Planar_Y())

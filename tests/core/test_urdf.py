@@ -1,6 +1,7 @@
 """`to_urdf` and `from_urdf`: file and table are the same arm, by other engines; clear errors."""
 
 import itertools
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -406,6 +407,21 @@ def test_masses_of_real_arms_give_pinocchios_mass_matrix_and_gravity(name):
             np.triu(np.atleast_2d(function(truth, truth.createData(), q))),
             atol=1e-12,
         )
+
+
+def test_a_given_centre_of_mass_is_kept_where_the_inertia_is_unknown(tmp_path):
+    arm = load_arm("planar2")
+    arm = replace(arm, com=arm.com + [[0.05, 0, 0.02], [0.03, 0.01, 0]], inertia=None)
+    back = from_urdf(written(tmp_path, to_urdf(arm)))
+    assert np.allclose(back.com, arm.com, rtol=0, atol=1e-14)
+    assert np.allclose(back.mass, arm.mass, rtol=0, atol=1e-14)
+
+
+def test_axes_close_to_parallel_give_long_rows_without_a_warning(tmp_path):
+    text = to_urdf(load_arm("planar2")).replace('rpy="0 0 0"', 'rpy="0.002 0.001 0"')
+    with warnings.catch_warnings(action="error"):
+        arm = from_urdf(written(tmp_path, text))
+    assert np.abs(arm.d).max() > 20
 
 
 @pytest.mark.parametrize("name", ["cobot6", "planar2"])
