@@ -69,6 +69,9 @@ def plain(value: Any) -> Any:
     if type(value).__module__.startswith("spatialmath"):
         asked = "Its `.A` is the array that is asked for."
         raise AnswerFailed(f"returned a spatialmath {type(value).__name__}. {asked}")
+    if hasattr(value, "as_matrix"):
+        asked = "Its `.as_matrix()` is an array."
+        raise AnswerFailed(f"returned a SciPy {type(value).__name__}. {asked}")
     if hasattr(value, "__array__"):
         return _plain_array(value)
     if hasattr(value, "__float__"):

@@ -12,16 +12,24 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pytest
 from support.classroom import HW02, POINTS, code_cell, hand_in, notebook_with
 
 from course_lib.check import PROJECT, Exercise, Mistake, show
+from course_lib.tools import environment
 from course_lib.tools.grading import command as tool
 from course_lib.tools.grading.feedback import feedback_page
 from course_lib.tools.grading.learner_process import Cell, Learner, Limits, Lost, remote
-from course_lib.tools.grading.marking import Submission, hidden_rng, mark, read_submission
+from course_lib.tools.grading.marking import (
+    Submission,
+    grade_id,
+    hidden_rng,
+    mark,
+    read_submission,
+)
 
 SHORT = Limits(cell=2.5, call=1.0, memory=1_500_000_000)
 SECRET = b"0" * 64
@@ -141,7 +149,8 @@ def quick_start(tmp_path_factory):
 def empty_book(tmp_path_factory, quick_start):
     """An empty grade book; to make one takes nbgrader seconds, to copy it none."""
     folder = tmp_path_factory.mktemp("book")
-    tool.write_gradebook([], folder)
+    with tool.open_gradebook(folder):
+        pass
     return folder / "gradebook.db"
 
 
@@ -243,13 +252,18 @@ def as_shown(cases):
     }
 
 
-def test_grading_again_changes_nothing_and_keeps_what_a_person_entered(classroom):
+def test_grading_again_changes_nothing_and_keeps_what_a_person_entered(classroom, capsys):
     hand_in(classroom, "bob", TEN["wrong"][0])
     assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 0
     with book_of(classroom) as book:
         book.find_grade("check_row_matrix", "hw02_dh", "hw02_dh", "bob").manual_score = 1.5
         book.find_comment("row_matrix", "hw02_dh", "hw02_dh", "bob").manual_comment = "Nearly."
         book.db.commit()
+    capsys.readouterr()
+    assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 0
+    assert "9.5" in capsys.readouterr().out
+    page = (classroom / "feedback/bob/hw02_dh/hw02_dh.html").read_text(encoding="utf-8")
+    assert "1.5 of 2" in page and "Nearly." in page and "marked by hand" in page
     before = {p: p.read_bytes() for p in classroom.rglob("*") if p.is_file() and p.suffix != ".db"}
     assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 0
     assert {
@@ -728,7 +742,7 @@ def test_an_interrupt_while_writing_is_told_in_a_sentence(classroom, monkeypatch
     hand_in(classroom, "ada", notebook_with())
     tool.class_secret(classroom)
     monkeypatch.setattr(tool, "_marks", lambda *args: [])
-    monkeypatch.setattr(tool, "write_results", interrupted)
+    monkeypatch.setattr(tool, "report", interrupted)
     assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 2
     assert (
         capsys.readouterr().err
@@ -764,8 +778,7 @@ def test_notebooks_in_the_wrong_place_are_named(tmp_path, capsys, monkeypatch):
         f"not graded, wrong place: submitted/{a}; expected submitted/{b}"
         for a, b in expected.items()
     }
-    hand_in(tmp_path, "ada", notebook_with())
-    monkeypatch.setattr(tool, "write_results", lambda *a: None)
+    hand_in(tmp_path, "zoe", notebook_with())
     monkeypatch.setattr(tool, "_marks", lambda *a: [])
     assert tool.main(["--classroom", str(tmp_path), "grade", "hw02"], SHORT) == 1
     assert lines < set(capsys.readouterr().out.splitlines())
@@ -797,7 +810,7 @@ def test_a_grade_book_of_another_kind_is_told_in_a_sentence(tmp_path, capsys, mo
     monkeypatch.setattr(tool, "_marks", lambda *args: [])
     assert tool.main(["--classroom", str(tmp_path), "grade"], SHORT) == 2
     err = capsys.readouterr().err
-    assert "took no marks (no such column: student.id)" in err and "Traceback" not in err
+    assert "can't be used (no such column: student.id)" in err and "Traceback" not in err
 
 
 def test_a_lost_secret_is_warned_of(classroom, capsys):
@@ -883,3 +896,246 @@ def test_formgrader_opens_the_book(graded, tmp_path):
 
 def test_classroom_is_ignored_by_git():
     assert "classroom/" in (PROJECT / ".gitignore").read_text().split()
+
+
+# ---------------------------------------------------------------- honest notebooks, odd classes
+
+
+def solution_of(name):
+    """A solution cell's text, as the source notebook has it."""
+    return next(cell["source"] for cell in HW02.notebook["cells"] if grade_id(cell) == name)
+
+
+def with_helper(body):
+    """`row_matrix` that calls a helper `screw`, defined by `body` in a cell of its own."""
+    return notebook_with(
+        {"row_matrix": "def row_matrix(*args):\n    return screw(*args)"}, before=[body]
+    )
+
+
+SCREW = solution_of("row_matrix").replace("def row_matrix", "import numpy as np\ndef screw")
+STUB = "def row_matrix(convention, a, alpha, d, theta): ..."
+
+
+def answered_in_the_check_cell():
+    notebook = notebook_with({"row_matrix": STUB})
+    for cell in notebook["cells"]:
+        if grade_id(cell) == "check_row_matrix":
+            cell["source"] = solution_of("row_matrix") + "\n" + cell["source"]
+    return notebook
+
+
+def better_below(first):
+    """A notebook whose own cell, below the check, holds the right version of a wrong answer."""
+    notebook = notebook_with({"row_matrix": first})
+    at = next(i for i, cell in enumerate(notebook["cells"]) if grade_id(cell) == "check_row_matrix")
+    below = f"{solution_of('row_matrix')}\ncheck('hw02.row_matrix', row_matrix)"
+    notebook["cells"].insert(at + 1, code_cell(below))
+    return notebook
+
+
+HONEST = {
+    "a name is used again": notebook_with(after=["np = 3"]),
+    "a helper is defined anew": (
+        with_helper(SCREW) | {"cells": [*with_helper(SCREW)["cells"], code_cell("screw = None")]}
+    ),
+    "help is asked": notebook_with(
+        {"row_matrix": "np.cos?\n" + solution_of("row_matrix") + "\nfiles = !ls"}
+    ),
+    "it takes its time": notebook_with(
+        {
+            "row_matrix": solution_of("row_matrix") + "\n" + "import time\n_row = row_matrix\n"
+            "def row_matrix(*args):\n    time.sleep(0.4)\n    return _row(*args)"
+        }
+    ),
+    "a helper's cell is timed": with_helper("%%time\n" + SCREW),
+    "a better version below": better_below(ZEROS),
+    "answered in the check cell": answered_in_the_check_cell(),
+    "waits at top level": notebook_with(
+        before=["import asyncio\nawait asyncio.sleep(0)\nhalf = 0.5"]
+    ),
+}
+
+
+@pytest.mark.parametrize("notebook", HONEST.values(), ids=HONEST)
+def test_what_run_all_shows_as_right_is_right_at_grading(tmp_path, notebook):
+    path = hand_in(tmp_path, "ada", notebook)
+    rng_of = lambda name: np.random.default_rng(5)
+    marks = mark(read_submission(path.parent, "ada", HW02), HW02.exercises, rng_of, SHORT)
+    assert [m.points for m in marks] == [e.points for e in HW02.exercises], marks
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("notebook", HONEST.values(), ids=HONEST)
+def test_run_all_shows_the_honest_notebooks_as_right(tmp_path, notebook):
+    import nbformat
+    from nbclient import NotebookClient
+
+    path = hand_in(tmp_path, "ada", notebook)
+    ran = nbformat.read(path, 4)
+    NotebookClient(ran, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = str([cell.get("outputs", "") for cell in ran.cells])
+    for exercise in HW02.exercises:
+        assert f"{exercise.name}: right" in shown
+
+
+def test_a_cell_that_never_ends_is_named_where_its_names_are_missing():
+    helper = Cell("code cell 1", "import time\ntime.sleep(9)\nplus = lambda a, b: a + b")
+    marks = marks_of(helper, adds("return plus(a, b)"), GOOD, limits=replace(SHORT, cell=0.5))
+    assert "NameError" in marks["add"].message
+    assert "code cell 1 took longer than 0.5 s" in marks["add"].message
+    assert marks["bystander"].points == 1
+
+
+def test_all_of_a_submission_together_has_a_limit():
+    slow = "import time\ntime.sleep(0.9)\nreturn 0"
+    started = time.monotonic()
+    marks = marks_of(adds(slow), GOOD, limits=replace(SHORT, total=1.5))
+    assert time.monotonic() - started < 10
+    assert marks["add"].points == 0
+    late = marks_of(adds("while True: pass"), GOOD, limits=replace(SHORT, total=0.0))
+    assert late["bystander"].outcome == "out of time"
+    assert "together may take 0 s" in late["bystander"].message
+
+
+def test_one_odd_character_costs_no_other_student_a_mark(classroom, capsys):
+    odd = {"row_matrix": "def row_matrix(*args):\n    raise ValueError('\\udcff bad')"}
+    hand_in(classroom, "ada", notebook_with())
+    hand_in(classroom, "bob", notebook_with(odd))
+    hand_in(classroom, "cleo", notebook_with({"row_matrix": "x = '\udcff'\n" + ZEROS}))
+    students = ["ada", "bob", "cleo", "zoe"]
+    if sys.platform == "linux":  # where the name of a folder may be any bytes
+        students.insert(3, os.fsdecode(b"m\xfcller"))
+        hand_in(classroom, students[3], notebook_with())
+    hand_in(classroom, "zoe", notebook_with())
+    for _ in range(2):  # the same again
+        assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 0
+        out = capsys.readouterr().out
+        assert "not stored" not in out and "Grade book" in out
+    with book_of(classroom) as book:
+        scores = {s.student_id: s.score for s in book.assignment_submissions("hw02_dh")}
+    assert sorted(scores.values()) == sorted(
+        8 if name in ("bob", "cleo") else 10 for name in students
+    )
+    for student in students:
+        assert (classroom / "feedback" / student / "hw02_dh" / "hw02_dh.html").is_file()
+
+
+def test_a_student_who_can_not_be_stored_is_named_and_stops_no_other(
+    classroom, capsys, monkeypatch
+):
+    for student in ("ada", "bob", "cleo"):
+        hand_in(classroom, student, notebook_with())
+    page = tool.feedback_page
+
+    def no_page_for_bob(homework, submission, marks):
+        if submission.student == "bob":
+            raise RuntimeError("no room")
+        return page(homework, submission, marks)
+
+    monkeypatch.setattr(tool, "feedback_page", no_page_for_bob)
+    assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 1
+    assert "bob: not stored: RuntimeError: no room" in capsys.readouterr().out
+    assert (classroom / "feedback/ada").is_dir() and (classroom / "feedback/cleo").is_dir()
+
+
+def command(classroom):
+    """The grader as a process of its own."""
+    words = [sys.executable, "-m", "course_lib.tools.grading.command"]
+    return subprocess.Popen(
+        [*words, "--classroom", str(classroom), "grade"],
+        cwd=tool.PROJECT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def scores_of(classroom):
+    with book_of(classroom) as book:
+        notebooks = {s.student_id: s for s in book.assignment_submissions("hw02_dh")}
+        return {name: [g.score for g in s.notebooks[0].grades] for name, s in notebooks.items()}
+
+
+LOOP = {"wrong_row": "while True:\n    pass\nwrong_row = 3"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+@pytest.mark.parametrize("moments", [1, pytest.param(10, marks=pytest.mark.full)])
+def test_a_killed_grader_leaves_no_process_and_loses_no_mark(classroom, moments):
+    psutil = pytest.importorskip("psutil")
+    for student in ("ada", "cleo"):
+        hand_in(classroom, student, notebook_with())
+    hand_in(classroom, "bob", notebook_with(LOOP))
+    (classroom / "secret").write_bytes(SECRET)
+    for moment in range(moments):
+        grader = command(classroom)
+        time.sleep(1.5 + moment if moments > 1 else 4)
+        children = psutil.Process(grader.pid).children(recursive=True)
+        grader.kill()
+        grader.wait()
+        _, alive = psutil.wait_procs(children, timeout=5)
+        assert not alive
+    again = tool.main(["--classroom", str(classroom), "grade"], SHORT)
+    assert again == 0
+    killed = scores_of(classroom)
+    assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 0
+    assert scores_of(classroom) == killed
+    assert sum(killed["ada"]) == sum(killed["cleo"]) == 10 and sum(killed["bob"]) == 8
+
+
+def test_what_is_late_and_who_gave_nothing_is_told(classroom, capsys):
+    path = hand_in(classroom, "ada", notebook_with())
+    (classroom / "submitted" / "dora").mkdir()
+    due = datetime(2026, 11, 30, 18, 0)
+    os.utime(path, (due.timestamp(), due.timestamp() + 7500))
+    words = ["--classroom", str(classroom), "grade", "hw02", "--due", "2026-11-30 18:00"]
+    assert tool.main(words, SHORT) == 0
+    rows = capsys.readouterr().out.splitlines()
+    (ada,) = (row for row in rows if row.startswith("ada"))
+    (dora,) = (row for row in rows if row.startswith("dora"))
+    assert "2026-11-30 20:05" in ada and ada.endswith("late by 2:05 h; all right")
+    assert dora.endswith("not handed in") and "0" not in dora
+    with book_of(classroom) as book:
+        assert book.find_submission("hw02_dh", "ada").total_seconds_late == 7500
+    os.utime(path, (due.timestamp(), due.timestamp()))
+    assert tool.main(words, SHORT) == 0
+    assert "late by" not in capsys.readouterr().out
+
+
+def test_a_grade_book_in_use_is_not_called_broken(classroom, capsys):
+    hand_in(classroom, "ada", notebook_with())
+    with contextlib.closing(sqlite3.connect(classroom / "gradebook.db")) as book:
+        book.execute("begin exclusive")
+        assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 2
+    said = capsys.readouterr().err
+    assert "is in use" in said and "aside" not in said
+
+
+def test_two_gradings_of_a_class_do_not_run_at_once(classroom, capsys):
+    hand_in(classroom, "ada", notebook_with())
+    with environment.only_one(classroom / ".grading", ""):
+        assert tool.main(["--classroom", str(classroom), "grade"], SHORT) == 2
+    assert "another grading of this class is running" in capsys.readouterr().err
+
+
+def test_a_folder_or_a_lost_link_in_place_of_the_file_is_told(tmp_path):
+    folder = tmp_path / "submitted" / "ada" / "hw02_dh"
+    (folder / "hw02_dh.ipynb").mkdir(parents=True)
+    assert "is a folder" in read_submission(folder, "ada", HW02).problem
+    (folder / "hw02_dh.ipynb").rmdir()
+    if os.name == "posix":
+        (folder / "hw02_dh.ipynb").symlink_to(folder / "gone")
+        assert "a link to nothing" in read_submission(folder, "ada", HW02).problem
+
+
+def test_a_copy_beside_the_right_file_is_not_sent_over_it(tmp_path, capsys):
+    hand_in(tmp_path, "ada", b"{}")
+    hand_in(tmp_path, "ada", b"{}", name="hw02_dh-Copy1.ipynb")
+    (line,) = tool.misplaced(tmp_path)
+    assert "hw02_dh-Copy1.ipynb" in line and "keep the one that counts" in line
+
+
+def test_a_scipy_rotation_gets_its_hint():
+    cell = adds("from scipy.spatial.transform import Rotation\nreturn Rotation.identity()")
+    assert "as_matrix()" in marks_of(cell, GOOD)["add"].message

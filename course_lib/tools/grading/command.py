@@ -8,6 +8,8 @@ Everything of a class lies in classroom/, in nbgrader's folders, ignored by git:
     secret                               what the hidden cases are drawn from; made once, keep it
     earlier/                             files that a later run replaced
 
+Each student's results are stored as soon as they are there: what stops a run, or one student's
+oddity, costs no other mark.
 Nothing in classroom/ is ever deleted. Marks come from the judge beside each source notebook, asked
 by `marking`; nbgrader's own tools (export, formgrader) read them from the grade book.
 """
@@ -21,13 +23,17 @@ import shlex
 import shutil
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from course_lib.check import PROJECT
 from course_lib.tools import copies
+from course_lib.tools.environment import Busy, only_one
 from course_lib.tools.grading import marking
 from course_lib.tools.grading.feedback import feedback_page, graded_notebook, number
-from course_lib.tools.grading.gradebook import refuse_broken_gradebook, write_gradebook
+from course_lib.tools.grading.gradebook import open_gradebook, refuse_broken_gradebook
 from course_lib.tools.grading.learner_process import Limits
 from course_lib.tools.grading.marking import Homework, HomeworkError, Submission, load_homework
 
@@ -42,14 +48,18 @@ CONFIG = Path(__file__).with_name("nbgrader_config.txt")
 def main(arguments: list[str] | None = None, limits: Limits = Limits()) -> int:
     """Run one command; returns its exit status: 0 done, 1 something needs a look, 2 no start."""
     options = read_arguments(arguments)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of folders are any bytes
     try:
         if options.command == "list":
             return list_homework(options.classroom)
         chosen = choose(options.homework)
         if options.command == "release":
             return release(chosen, options.classroom)
-        return grade(chosen, options.classroom, limits)
-    except (HomeworkError, ValueError, OSError) as error:
+        options.classroom.mkdir(parents=True, exist_ok=True)
+        with only_one(options.classroom / ".grading", "another grading of this class is running"):
+            return grade(chosen, options.classroom, limits, options.due)
+    except (HomeworkError, Busy, ValueError, OSError) as error:
         print(f"homework: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # outside of marking, see `grade`
@@ -72,6 +82,8 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     for name, about in steps.items():
         command = commands.add_parser(name, help=about, parents=[place])
         command.add_argument("homework", nargs="*", help="as in hw02 (default: all)")
+    about = 'what came later is called late, as "2026-12-01 18:00" (by the date of the file)'
+    command.add_argument("--due", type=datetime.fromisoformat, help=about)
     options = parser.parse_args(arguments, argparse.Namespace(classroom=CLASSROOM))
     options.classroom = options.classroom.resolve()
     return options
@@ -151,11 +163,11 @@ def store(path: Path, text: str, classroom: Path) -> str:
     """Write a file below `classroom` and say what was done; another one is kept in earlier/."""
     done = f"wrote {path}"
     if path.exists():
-        if path.read_bytes() == text.encode():
+        if path.read_bytes() == text.encode(errors="backslashreplace"):
             return f"{path} is up to date"
         done += f" (the one before is {earlier(path, classroom)})"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
+    path.write_bytes(text.encode(errors="backslashreplace"))
     return done
 
 
@@ -183,8 +195,13 @@ def write_config(classroom: Path) -> None:
 # ---------------------------------------------------------------- grade
 
 
-def grade(chosen: list[Homework], classroom: Path, limits: Limits = Limits()) -> int:
-    """Grade all submissions: read everything, run everything, then write marks and feedback."""
+def grade(
+    chosen: list[Homework],
+    classroom: Path,
+    limits: Limits = Limits(),
+    due: datetime | None = None,
+) -> int:
+    """Mark all submissions, one after the other, and store marks and feedback of each at once."""
     lost = misplaced(classroom)
     for line in lost:
         print(line, flush=True)
@@ -195,23 +212,26 @@ def grade(chosen: list[Homework], classroom: Path, limits: Limits = Limits()) ->
     refuse_broken_gradebook(classroom)
     warn_of_lost_secret(classroom)
     secret, results = class_secret(classroom), []
+    write_config(classroom)
     try:
-        for homework, submission in work:
-            results.append((homework, submission, _marks(homework, submission, secret, limits)))
+        with open_gradebook(classroom, due) as record:
+            for homework, submission in work:
+                marks = _marks(homework, submission, secret, limits)
+                marks = keep(homework, submission, marks, classroom, record)
+                results.append((homework, submission, marks))
     except KeyboardInterrupt:
         raise HomeworkError(
             f"interrupted; {len(results)} of {len(work)} submissions are marked and written."
             " Start the same command again to mark them all"
         ) from None
-    finally:  # also after Ctrl-C: what is marked is written
-        write_results(results, classroom)
     for homework in dict.fromkeys(homework for homework, _ in work):
-        report(homework, [(s, marks) for h, s, marks in results if h is homework])
+        report(homework, [(s, marks) for h, s, marks in results if h is homework], classroom, due)
     print(f"\nFeedback pages: {classroom / 'feedback'}\nGrade book: {classroom / 'gradebook.db'}")
     for line in lost:  # once more, where it is seen
         print(line)
     unread = any(submission.problem for _, submission, _ in results)
-    failed = any(m.outcome.startswith("grader failed") for *_, marks in results for m in marks)
+    looks = ("grader failed", "not stored")
+    failed = any(m.outcome.startswith(looks) for *_, marks in results for m in marks)
     return int(bool(lost) or unread or failed)
 
 
@@ -223,8 +243,10 @@ def misplaced(classroom: Path) -> list[str]:
         parts = path.relative_to(classroom).parts
         right = len(parts) == 4 and parts[2] in known and path.stem == parts[2]
         if not right and ".ipynb_checkpoints" not in parts:
-            said = f"not graded, wrong place: {'/'.join(parts)}"
-            lines.append(f"{said}; expected {_right_place(parts, known)}")
+            place = _right_place(parts, known)
+            there = (classroom / place).exists()
+            said = f"{place}, which is there, too: keep the one that counts" if there else place
+            lines.append(f"not graded, wrong place: {'/'.join(parts)}; expected {said}")
     return lines
 
 
@@ -278,31 +300,57 @@ def _marks(homework, submission, secret, limits):
     return marks
 
 
-def report(homework: Homework, graded: list[tuple[Submission, list[marking.Mark]]]) -> None:
-    """Print the class's table: marks per exercise, total, and in words what is not right."""
-    rows = [("student", *(e.name for e in homework.exercises), "total", "what happened")]
+def report(
+    homework: Homework,
+    graded: list[tuple[Submission, list[marking.Mark]]],
+    classroom: Path,
+    due: datetime | None = None,
+) -> None:
+    """Print the class's table: marks, date of the file, in words what is not right or not there."""
+    rows = [("student", *(e.name for e in homework.exercises), "total", "file of", "what happened")]
     for submission, marks in graded:
         wrong = [f"{m.exercise} {m.outcome}" for m in marks if m.outcome != "right"]
         words = submission.problem or "; ".join(wrong) or "all right"
         points = [m.points for m in marks]
-        rows.append((submission.student, *map(number, [*points, sum(points)]), words))
+        when, late = handed_in(submission, due)
+        numbers = map(number, [*points, sum(points)])
+        rows.append((submission.student, *numbers, when, late + words))
+    there = {submission.student for submission, _ in graded}
+    for folder in filter(Path.is_dir, sorted((classroom / "submitted").iterdir())):
+        if folder.name not in there:
+            rows.append((folder.name, *["–"] * (len(rows[0]) - 2), "not handed in"))
     count = f"{len(graded)} submissions, {number(homework.points)} points"
     print(f"\n{homework.name}: {homework.title}, {count}")
     print_table(rows)
 
 
-# ---------------------------------------------------------------- writing marks
+def handed_in(submission: Submission, due: datetime | None) -> tuple[str, str]:
+    """When the file was changed last, and "late by …, " where that was after `due`."""
+    if not submission.time:
+        return "–", ""
+    when = datetime.fromtimestamp(submission.time, due.tzinfo if due else None)
+    late = due is not None and when > due
+    by = timedelta(minutes=(when - due) // timedelta(minutes=1)) if late else ""
+    return f"{when:%Y-%m-%d %H:%M}", f"late by {str(by)[:-3]} h; " if late else ""
 
 
-def write_results(
-    results: list[tuple[Homework, Submission, list[marking.Mark]]], classroom: Path
-) -> None:
-    """Write feedback, graded notebooks and the grade book."""
-    if not results:
-        return
-    write_config(classroom)
-    for homework, submission, marks in results:
-        place = Path(submission.student) / homework.name / homework.name
+# ---------------------------------------------------------------- storing marks
+
+
+def keep(
+    homework: Homework,
+    submission: Submission,
+    marks: list[marking.Mark],
+    classroom: Path,
+    record: Callable,
+) -> list[marking.Mark]:
+    """Store one student's marks, page and notebook; the marks as they count, with those by hand.
+
+    What can't be stored is said, and stops no other student.
+    """
+    place = Path(submission.student) / homework.name / homework.name
+    try:
+        marks = record(homework, submission, marks)
         for step, suffix, text in (
             ("autograded", ".ipynb", graded_notebook(homework, submission, marks)),
             ("feedback", ".html", feedback_page(homework, submission, marks)),
@@ -310,7 +358,13 @@ def write_results(
             done = store(classroom / step / place.with_suffix(suffix), text, classroom)
             if "the one before" in done:
                 print(done)
-    write_gradebook(results, classroom)
+    except HomeworkError:
+        raise  # about the whole class
+    except Exception as error:
+        said = f"not stored: {type(error).__name__}: {error}"
+        print(f"{homework.name}  {submission.student}: {said}", flush=True)
+        return [replace(mark, outcome=said) for mark in marks]
+    return marks
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How do marks get into nbgrader's grade book, which its export and its forms read?
 
-What a person entered there stays. Public names: `write_gradebook`, `refuse_broken_gradebook`.
+What a person entered there stays. Public names: `open_gradebook`, `refuse_broken_gradebook`,
+`storable`.
 """
 
 import contextlib
@@ -9,6 +10,9 @@ import os
 import sqlite3
 import sysconfig
 import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from course_lib.tools.grading import marking
@@ -21,35 +25,55 @@ def refuse_broken_gradebook(classroom: Path) -> None:
     if not path.exists():
         return
     try:
-        with contextlib.closing(sqlite3.connect(path)) as book:
+        with contextlib.closing(sqlite3.connect(path, timeout=1)) as book:
             book.execute("select count(*) from sqlite_master").fetchone()
     except sqlite3.Error as error:
-        raise HomeworkError(
-            f"the grade book {path} can't be read ({error}). Move it aside and grade again: that"
-            " makes a new one, without what was entered there by hand"
-        ) from None
+        raise HomeworkError(_no_book(path, error)) from None
 
 
-def write_gradebook(results, classroom):
-    """Put marks and messages into nbgrader's grade book; what a person entered there stays."""
+def _no_book(path, reason):
+    """What is wrong with the grade book, and the cure."""
+    if "locked" in str(reason):
+        return f"the grade book {path} is in use (locked). Close what else has it open, then grade"
+    return (
+        f"the grade book {path} can't be used ({reason}). Move it aside and grade again: that makes"
+        " a new one, without what was entered there by hand"
+    )
+
+
+@contextlib.contextmanager
+def open_gradebook(classroom: Path, due: datetime | None = None) -> Iterator[Callable]:
+    """Open nbgrader's grade book, or make one; gives `record(homework, submission, marks)`.
+
+    It stores one student's marks at once, and returns them as they count: those that a person
+    entered stay.
+    """
     from nbgrader.api import Gradebook
     from sqlalchemy.exc import SQLAlchemyError
 
     scripts = sysconfig.get_path("scripts")  # nbgrader calls `alembic`
     os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])
-    path = classroom / "gradebook.db"
-    try:
-        with Gradebook(f"sqlite:///{path.as_posix()}", "robot_arms") as book, one_transaction(book):
-            for homework in {id(h): h for h, _, _ in results}.values():
-                register(book, homework)
-            for homework, submission, marks in results:
-                record(book, homework, submission, marks)
-    except SQLAlchemyError as error:  # locked, or made by something else than nbgrader
-        reason = str(getattr(error, "orig", error))
-        raise HomeworkError(
-            f"the grade book {path} took no marks ({reason}). Close what else uses it, or move it"
-            " aside, and grade again"
-        ) from None
+    path, known = classroom / "gradebook.db", set()
+
+    def recorded(homework, submission, marks):
+        with usable(), one_transaction(book):
+            if homework.name not in known:
+                register(book, homework, due)
+            counting = record(book, homework, submission, marks)
+        known.add(homework.name)
+        return counting
+
+    @contextlib.contextmanager
+    def usable():
+        try:
+            yield
+        except SQLAlchemyError as error:  # locked, or made by something else than nbgrader
+            raise HomeworkError(_no_book(path, getattr(error, "orig", error))) from None
+
+    with usable():
+        book = Gradebook(f"sqlite:///{path.as_posix()}", "robot_arms")
+    with book:
+        yield recorded
 
 
 @contextlib.contextmanager
@@ -62,12 +86,14 @@ def one_transaction(book):
     except BaseException:
         book.db.rollback()
         raise
+    finally:
+        book.db.commit = commit
 
 
-def register(book, homework: marking.Homework) -> None:
+def register(book, homework: marking.Homework, due: datetime | None) -> None:
     """Tell the grade book of a homework's cells."""
     name, kernel = homework.name, json.dumps(homework.notebook["metadata"].get("kernelspec", {}))
-    book.update_or_create_assignment(name)
+    book.update_or_create_assignment(name, **({"duedate": _utc(due)} if due else {}))
     book.update_or_create_notebook(name, name, kernelspec=kernel)
     for exercise in homework.exercises:
         worth = {"max_score": exercise.points, "cell_type": "code"}
@@ -82,17 +108,35 @@ def register(book, homework: marking.Homework) -> None:
 
 def record(
     book, homework: marking.Homework, submission: marking.Submission, marks: list[marking.Mark]
-) -> None:
-    """Write one student's marks and messages."""
-    name, student = homework.name, submission.student
+) -> list[marking.Mark]:
+    """Write one student's marks and messages; return them, with what a person entered."""
+    name, student = homework.name, storable(submission.student)
     book.update_or_create_student(student)
+    when = _utc(datetime.fromtimestamp(submission.time)) if submission.time else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SQLAlchemy's, about how nbgrader adds a submission
-        book.update_or_create_submission(name, student)
-    for mark_ in marks:
-        grade_, comment = _entries(book, name, student, mark_.exercise)
-        grade_.auto_score, grade_.needs_manual_grade = float(mark_.points), False
-        comment.auto_comment = defused(mark_.message)
+        book.update_or_create_submission(name, student, timestamp=when)
+    counting = []
+    for mark in marks:
+        grade, comment = _entries(book, name, student, mark.exercise)
+        grade.auto_score, grade.needs_manual_grade = float(mark.points), False
+        comment.auto_comment = defused(storable(mark.message))
+        if grade.manual_score is not None:
+            said = comment.manual_comment or mark.message
+            outcome = f"marked by hand ({mark.outcome})"
+            mark = replace(mark, points=grade.manual_score, message=said, outcome=outcome)
+        counting.append(mark)
+    return counting
+
+
+def _utc(when):
+    """A local time, or one with its zone, as nbgrader stores times."""
+    return when.astimezone(UTC).replace(tzinfo=None)
+
+
+def storable(text: str) -> str:
+    """A text without lone surrogates, which no file and no database takes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _entries(book, name, student, exercise):

@@ -4,27 +4,36 @@
 gives back plain data. It holds no judge, no hidden case before its turn, and no mark.
 """
 
+import ast
+import asyncio
 import base64
 import contextlib
+import inspect
 import json
 import linecache
 import os
 import pickle
+import queue
+import shutil
+import signal
 import sys
+import threading
 import types
 
-KEPT = {}  # answers as they were where the notebook checks them
+RUNS = ("time", "capture", "prun")  # of IPython's own commands, those whose code counts
 DTYPES = {"b": "|b1", "i": "<i8", "u": "<u8", "f": "<f8", "c": "<c16"}
 
 
 def main():
-    memory, folders = int(sys.argv[1]), json.loads(sys.argv[2])
+    memory, seconds, folders = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
     requests, replies = private_pipes()
-    limit_resources(memory)
+    limit_resources(memory, seconds)
+    inbox = queue.SimpleQueue()
+    threading.Thread(target=receive, args=(requests, inbox), daemon=True).start()
     sys.path += [folder for folder in folders if folder not in sys.path]
     from course_lib import check
 
-    serve(requests, replies, prepare(check), check)
+    serve(inbox, replies, prepare(check), check)
 
 
 def private_pipes():
@@ -36,12 +45,27 @@ def private_pipes():
     return requests, replies
 
 
-def limit_resources(memory):
-    """Cap memory and file sizes [bytes] where the system can; Windows can't."""
+def receive(requests, inbox):
+    """Put requests (pickles) into a queue. When there are no more, the grader is gone: end all."""
+    with contextlib.suppress(Exception):
+        while True:
+            inbox.put(pickle.load(requests))
+    shutil.rmtree(os.getcwd(), ignore_errors=True)
+    if os.name == "posix":
+        os.killpg(0, signal.SIGKILL)  # and what was started here
+    os._exit(0)
+
+
+def limit_resources(memory, seconds):
+    """Cap memory, file size [bytes] and time [s], and die with the grader, where it can be had."""
+    with contextlib.suppress(Exception):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # Linux: PR_SET_PDEATHSIG
     with contextlib.suppress(ImportError):
         import resource
 
-        for kind, value in (("AS", memory), ("FSIZE", 2**26), ("CORE", 0)):
+        for kind, value in (("AS", memory), ("FSIZE", 2**26), ("CORE", 0), ("CPU", seconds)):
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (value, value))
 
@@ -50,19 +74,36 @@ def prepare(check):
     """An empty notebook: its name space, with `check` made harmless."""
     notebook = types.ModuleType("__main__")
     sys.modules["__main__"] = notebook
-    silent = lambda *args, **kwargs: None
-    notebook.__dict__.update(display=silent, get_ipython=silent)
+    silent, shell = lambda *args, **kwargs: None, Shell(notebook.__dict__)
+    notebook.__dict__.update(display=silent, get_ipython=lambda: shell)
     check.check = silent
     return notebook.__dict__
 
 
-def serve(requests, replies, space, check):
-    """Answer each request (a pickle) with a line of JSON, until there are no more."""
+class Shell:
+    """IPython's own commands: those that only time or catch what they run, run it."""
+
+    def __init__(self, space):
+        self._space = space
+
+    def run_line_magic(self, name, line, *_):
+        if name in RUNS:
+            exec(line, self._space)
+
+    def run_cell_magic(self, name, _, body):
+        self.run_line_magic(name, body)
+
+    def getoutput(self, *_, **__):
+        return []
+
+    def __getattr__(self, _):
+        return lambda *args, **kwargs: None
+
+
+def serve(inbox, replies, space, check):
+    """Answer each request with a line of JSON."""
     while True:
-        try:
-            request = pickle.load(requests)
-        except EOFError:
-            return
+        request = inbox.get()
         try:
             reply = OPERATIONS[request["op"]](request, space, check)
         except BaseException as error:  # SystemExit too: the process belongs to the grader
@@ -80,47 +121,38 @@ def failure(error, check):
 
 
 def run_cell(request, space, check):
-    """Run a cell as IPython would, but without its magic commands."""
+    """Run a cell as IPython would."""
     name, source = f"<{request['name']}>", request["source"]
     try:
         code = compile(source, name, "exec")
     except SyntaxError:
-        lines = source.split("\n")
-        magic = [line.lstrip().startswith(("%", "!")) for line in lines]
-        source = "\n".join("pass" if skip else line for skip, line in zip(magic, lines))
-        code = compile(source, name, "exec")
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        source = TransformerManager().transform_cell(source)
+        code = compile(source, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")], name)
-    exec(code, space)
+    if code.co_flags & inspect.CO_COROUTINE:
+        asyncio.run(eval(code, space))
+    else:
+        exec(code, space)
     return {}
-
-
-def keep_answer(request, space, check):
-    """Remember the answer as it is now, where the notebook checks it."""
-    name = request["name"]
-    if name in space and not check.is_empty(space[name]):
-        KEPT[name] = space[name]
-    return {}
-
-
-def answer_to(request, space):
-    return KEPT.get(request["name"], space.get(request["name"]))
 
 
 def kind_of_answer(request, space, check):
-    if request["name"] not in space and request["name"] not in KEPT:
+    if request["name"] not in space:
         return {"kind": "missing"}
-    answer = answer_to(request, space)
+    answer = space[request["name"]]
     kind = "function" if callable(answer) else "value"
     return {"kind": "empty" if check.is_empty(answer) else kind}
 
 
 def call_function(request, space, check):
-    returned = answer_to(request, space)(*request["args"])
+    returned = space[request["name"]](*request["args"])
     return {"empty": True} if returned is ... else {"value": encode(check.plain(returned))}
 
 
 def give_value(request, space, check):
-    return {"value": encode(check.plain(answer_to(request, space)))}
+    return {"value": encode(check.plain(space[request["name"]]))}
 
 
 def encode(value):
@@ -140,7 +172,6 @@ def encode(value):
 
 OPERATIONS = {
     "run": run_cell,
-    "keep": keep_answer,
     "kind": kind_of_answer,
     "call": call_function,
     "value": give_value,

@@ -55,8 +55,7 @@ class Lost(AnswerFailed):
 class Cell:
     """A code cell of a submission.
 
-    solves: the exercise whose solution it holds; answers: the exercise whose answer is to be kept
-    here, and the source is not run (a check cell).
+    solves: the exercise whose solution it holds; answers: the exercise that it checks.
     """
 
     name: str
@@ -69,13 +68,14 @@ class Cell:
 class Limits:
     """What one learner may use.
 
-    Time for start, cell and call [s]; memory and size of a reply [bytes]; cells that may be fatal.
-    A call never gets more than `call`, and the calls of one judgement together 4 times that of one.
+    Time for start, cell, call and all of a submission together [s]; memory and size of a reply
+    [bytes]; cells that may be fatal. A call has the time that its exercise gives, at most `call`.
     """
 
     start: float = 60.0
-    cell: float = 15.0
+    cell: float = 60.0
     call: float = 30.0
+    total: float = 600.0
     memory: int = 3_000_000_000
     reply: int = 4_000_000
     fatal_cells: int = 10
@@ -88,8 +88,10 @@ class Learner(contextlib.AbstractContextManager):
     process is left out when it is started again, so it costs only the exercises that need it.
     """
 
-    def __init__(self, cells: Sequence[Cell], limits: Limits = Limits()):
+    def __init__(self, cells: Sequence[Cell], limits: Limits = Limits(), end: float | None = None):
+        """end: on the clock `time.monotonic`, when all must be over; limits.total from now on."""
         self.cells, self.limits = list(cells), limits
+        self.end = time.monotonic() + limits.total if end is None else end
         self.errors: dict[int, str] = {}
         self._fatal: set[int] = set()
         self._process = self._folder = self._exchange = None
@@ -100,11 +102,13 @@ class Learner(contextlib.AbstractContextManager):
     def start(self):
         """Start the process and run all cells, unless it runs already."""
         while self._process is None:
+            self._refuse_late()
             self._spawn()
             for i, cell in enumerate(self.cells):
                 try:
                     self._run(i, cell)
                 except Lost as lost:
+                    self._refuse_late()
                     self.errors[i] = str(lost)
                     self._fatal.add(i)
                     break
@@ -114,12 +118,10 @@ class Learner(contextlib.AbstractContextManager):
             return
         if len(self._fatal) >= self.limits.fatal_cells:
             self.errors[i] = "was not run: too many cells before it stop the process"
-        elif cell.answers:
-            self._ask({"op": "keep", "name": cell.answers}, self.limits.cell)
         else:
             request = {"op": "run", "name": cell.name, "source": cell.source}
             reply = self._ask(request, self.limits.cell)
-            if "failed" in reply or "empty" in reply:
+            if ("failed" in reply or "empty" in reply) and not cell.answers:
                 self.errors[i] = str(reply.get("failed", "stopped with NotImplementedError"))
 
     def ask(self, request: dict, seconds: float) -> dict:
@@ -134,7 +136,7 @@ class Learner(contextlib.AbstractContextManager):
         self._exchange = threading.Thread(target=_exchange, args=words, daemon=True)
         self._exchange.start()
         try:
-            reply = answer.get(timeout=seconds)
+            reply = answer.get(timeout=max(0.0, min(seconds, self.end - time.monotonic())))
         except queue.Empty:
             reply = Lost(f"took longer than {seconds:.3g} s. Does a loop never end?", "too slow")
         if isinstance(reply, dict) and reply.get("nonce") == nonce:
@@ -142,12 +144,19 @@ class Learner(contextlib.AbstractContextManager):
         self.close()
         raise reply if isinstance(reply, Lost) else Lost(GARBAGE, "garbage")
 
+    def _refuse_late(self):
+        if time.monotonic() >= self.end:
+            self.close()
+            said = f"was not asked: all cells and calls together may take {self.limits.total:g} s"
+            raise Lost(said, "out of time")
+
     def _spawn(self):
         self._folder = tempfile.mkdtemp(prefix="learner-")
         _copy_font_list(self._folder)
+        limits = self.limits.memory, 60 + round(self.limits.total)
         folders = json.dumps([str(PROJECT), *(path for path in sys.path if os.path.isabs(path))])
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(CHILD), str(self.limits.memory), folders],
+            [sys.executable, "-I", "-B", str(CHILD), *map(str, limits), folders],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -220,20 +229,9 @@ def _environment(folder):
 
 def remote(learner: Learner, name: str, seconds: float) -> Callable:
     """The learner's function `name`, to be called; AnswerFailed where it gives no value."""
-    seconds, end = min(seconds, learner.limits.call), None
-
-    def call(*args):
-        nonlocal end
-        learner.start()
-        now = time.monotonic()
-        end = end or now + 4 * seconds
-        if end <= now:
-            learner.close()
-            raise Lost(f"took longer than {4 * seconds:g} s for all cases together", "too slow")
-        request = {"op": "call", "name": name, "args": args}
-        return value_of(learner.ask(request, min(seconds, end - now)))
-
-    return call
+    request = {"op": "call", "name": name}
+    seconds = min(seconds, learner.limits.call)
+    return lambda *args: value_of(learner.ask(request | {"args": args}, seconds))
 
 
 def value_of(reply: dict):

@@ -2,9 +2,10 @@
 
 An exercise is first judged on the open cases, which the learner has seen too, then on hidden ones
 drawn from the class's secret and the name of the student's folder. A pass rests on returned data
-alone, so it is fair in whatever process it happens. A failure may be another exercise's fault (a
-patched library, a dying thread), so a failed exercise is judged once more in a fresh process
-without the others' solutions.
+alone, so it is fair in whatever process it happens. A failure may be no fault of the answer: a
+later cell may reuse a name, another exercise may patch a library. So a failed exercise is judged
+again in a fresh process, with the cells up to its check, as the learner saw it, but without the
+others' solutions; where it misses something, with them. What one of them finds right is right.
 
 Public names: `Homework`, `load_homework`, `Submission`, `read_submission`, `Mark`, `mark`,
 `hidden_rng`, `HomeworkError`.
@@ -95,23 +96,31 @@ def source_of(cell: dict) -> str:
 
 @dataclass(frozen=True)
 class Submission:
-    """What a student handed in: code cells, or the `problem` that keeps them from being read."""
+    """What a student handed in: code cells, or the `problem` that keeps them from being read.
+
+    time: of the file's last change [s since 1970].
+    """
 
     student: str
     cells: Sequence[Cell] = ()
     problem: str = ""
+    time: float = 0.0
 
 
 def read_submission(folder: Path, student: str, homework: Homework) -> Submission:
     """Read a student's notebook; never raises for what is in it."""
     path = folder / f"{homework.name}.ipynb"
     try:
+        if path.is_dir() or path.is_symlink() and not path.exists():
+            said = "is a folder" if path.is_dir() else "is a link to nothing"
+            return Submission(student, problem=f"{path.name} {said}, expected the notebook's file")
         if not path.is_file():
             return Submission(student, problem=f"there is no {path.name}; {_instead(folder)}")
-        if path.stat().st_size > LARGEST:
+        changed, size = path.stat().st_mtime, path.stat().st_size
+        if size > LARGEST:
             return Submission(student, problem=f"{path.name} is larger than {LARGEST // 10**6} MB")
         cells = _code_cells(json.loads(path.read_bytes())["cells"], homework)
-        return Submission(student, cells, "" if cells else f"{path.name} holds no code")
+        return Submission(student, cells, "" if cells else f"{path.name} holds no code", changed)
     except (OSError, ValueError, RecursionError):
         problem = f"{path.name} can't be read: it is no notebook (not JSON)"
     except (KeyError, TypeError, AttributeError):
@@ -161,7 +170,8 @@ class Mark:
 
 def hidden_rng(secret: bytes, student: str, homework: str, exercise: str) -> np.random.Generator:
     """The generator of a student's hidden cases."""
-    digest = hmac.digest(secret, "\n".join((student, homework, exercise)).encode(), "sha256")
+    name = "\n".join((student, homework, exercise)).encode(errors="surrogateescape")
+    digest = hmac.digest(secret, name, "sha256")
     return np.random.default_rng(int.from_bytes(digest, "big"))
 
 
@@ -180,14 +190,26 @@ def mark(
 
 
 def _mark_one(everything, exercise, exercises, rng_of):
-    first = _judge(everything, exercise, rng_of)
-    if first.outcome in ("right", "not answered"):
+    first, cells = _judge(everything, exercise, rng_of), everything.cells
+    if first.outcome == "right":
+        return first
+    checks = [i for i, cell in enumerate(cells) if cell.answers == exercise.name]
+    seen = cells[: checks[-1] + 1] if checks else cells
+    if first.outcome == "not answered" and not _named(exercise.name, cells[len(seen) :]):
         return first
     others = {e.name for e in exercises} - {exercise.name}
-    cells = [cell for cell in everything.cells if cell.solves not in others]
-    with Learner(cells, everything.limits) as alone:
-        second = _judge(alone, exercise, rng_of)
-    return second if second.outcome == "right" else first
+    for view in ([cell for cell in seen if cell.solves not in others], seen):
+        with Learner(view, everything.limits, everything.end) as again:
+            second = _judge(again, exercise, rng_of)
+        if second.outcome == "right":
+            return second
+        if second.outcome not in ("error", "missing", "cell failed"):
+            break  # it was there and ran: no more to be had from the others' solutions
+    return first
+
+
+def _named(name, cells):
+    return any(name in cell.source for cell in cells if not cell.answers)
 
 
 def _judge(learner, exercise, rng_of) -> Mark:
@@ -207,7 +229,7 @@ def _judge(learner, exercise, rng_of) -> Mark:
     if result.passed:
         return Mark(exercise.name, exercise.points, exercise.points, "Right.", "right")
     shown = result.message if result.answered else "Not answered."
-    message = _hidden_message(result) if hidden else shown
+    message = (_hidden_message(result) if hidden else shown) + _stopped(learner, exercise.name)
     return Mark(exercise.name, 0, exercise.points, message, _outcome(result))
 
 
@@ -225,6 +247,14 @@ def _answer(learner, exercise):
     except AnswerFailed as failure:
         return None, (f"Your {name} {failure}", failure.kind if failure.lost else "error")
     return None, None
+
+
+def _stopped(learner, name):
+    """Which cell of the learner's own did not come to its end: what needs it can't be right."""
+    for i, error in learner.errors.items():
+        if learner.cells[i].solves in ("", name):
+            return f"\nBefore that, {learner.cells[i].name} {error}"
+    return ""
 
 
 def _missing(learner, name):
