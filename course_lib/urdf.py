@@ -221,8 +221,8 @@ def _chain(robot, tip):
     _refuse(robot, rules, {joint.where for joint in chain})
     for joint in chain:
         kind = joint.get("type")
-        if kind in ("floating", "planar"):
-            why = f"a {kind} joint in the chain, which an Arm cannot hold"
+        if kind in (None, "floating", "planar"):
+            why = f"a {kind or 'typeless'} joint in the chain, which an Arm cannot hold"
             raise joint.error("joint-type", why)
         if joint.find("mimic") is not None:
             raise joint.error("mimic", "follows another joint (mimic), which an Arm cannot hold")

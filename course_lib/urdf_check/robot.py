@@ -177,10 +177,9 @@ class Robot:
             walk = {}
             while name not in bodies:
                 joint = self.above.get(name)
-                parent = (
-                    None if joint is None or joint.get("type") != "fixed" else end(joint, "parent")
-                )
-                if parent not in self.link or parent in walk:
+                fixed = joint is not None and joint.get("type") == "fixed"
+                parent = end(joint, "parent") if fixed else None
+                if not fixed or parent not in self.link or parent in walk:
                     bodies[name] = name, np.eye(4)
                 else:
                     walk[name], name = joint, parent

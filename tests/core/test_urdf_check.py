@@ -1,7 +1,11 @@
 """`check_urdf`: it finds each fault, nothing in sound files, and survives any file; the command."""
 
 import difflib
+import itertools
 import json
+import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from fnmatch import fnmatch
@@ -1220,11 +1224,36 @@ def test_no_bytes_make_it_crash(tmp_path_factory, data):
     survives(tmp_path_factory.mktemp("fuzz"), data)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        one_joint().replace('type="revolute"', 'type-1="revolute"'),
+        "<robot name='x'><link/><link name='a'/></robot>",
+        one_joint().replace("</robot>", "<link/></robot>"),
+    ],
+)
+def test_joints_without_a_type_and_links_without_a_name_survive(tmp_path, text):
+    survives(tmp_path, text)
+
+
 @pytest.mark.full
-@settings(max_examples=4000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(mutated())
-def test_no_mutation_makes_it_crash_at_length(tmp_path_factory, text):
-    survives(tmp_path_factory.mktemp("fuzz"), text)
+def test_twenty_thousand_mutated_files_survive_where_warnings_are_errors():
+    script = Path(__file__).resolve().parents[1] / "support" / "mutated_urdf.py"
+    words = [sys.executable, "-W", "error", str(script)]
+    ends = (0, 10_000, 20_000)
+    runs = [
+        subprocess.Popen(
+            [*words, str(first), str(last)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(script.parents[1])},
+        )
+        for first, last in itertools.pairwise(ends)
+    ]
+    for run in runs:
+        out, err = run.communicate()
+        assert (out, err, run.returncode) == ("10000 files survive\n", "", 0)
 
 
 # ---------------------------------------------------------------- the command
