@@ -14,6 +14,7 @@ Public names: those of __all__.
 
 import re
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -335,6 +336,8 @@ def show(value: Any, lines: int = 6) -> str:
     """`value` in a few short lines, numbers rounded, the same on every machine."""
     if isinstance(value, str):
         return repr(value if len(value) <= 60 else value[:57] + "…")
+    if is_dataclass(value) and isinstance(getattr(value, "name", None), str):  # an arm, a scene
+        return f"{type(value).__name__} {value.name}"
     if isinstance(value, list | tuple) and any(isinstance(v, np.ndarray) for v in value):
         return "\nand\n".join(show(v, lines) for v in value[:3]) + "\n…" * (len(value) > 3)
     array = numbers_in(value)

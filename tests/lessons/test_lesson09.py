@@ -16,7 +16,7 @@ from scipy.optimize import lsq_linear, minimize
 
 from course_lib.arm import load_arm
 from course_lib.check import load_exercises
-from course_lib.collision import Scene, clearance, load_scene
+from course_lib.collision import Scene, check_edge, clearance, load_scene
 from course_lib.kinematics import fk
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -143,10 +143,13 @@ WRONG = {
         lambda p, v, q, w, T: (T, 0.0),
     ],
     "largest_margin": [
-        lambda width, radii, passing: width / 2,
-        lambda width, radii, passing: (width - 2 * np.mean(radii)) / 2,
-        lambda width, radii, passing: 0.01,
-        lambda width, radii, passing: max(width / 2 - sum(radii[k - 1] for k in passing), 0),
+        lambda width, radii, passing, beside: width / 2,
+        lambda width, radii, passing, beside: (width - 2 * np.mean(radii)) / 2,
+        lambda width, radii, passing, beside: 0.01,
+        lambda width, radii, passing, beside: max(
+            width / 2 - sum(radii[k - 1] for k in passing), 0
+        ),
+        lambda width, radii, passing, beside: max(width / 2 - max(radii) - max(beside), 0.0),
     ],
     "safe_parts": [
         lambda lengths, turns, dq, clearance: 1,
@@ -166,8 +169,8 @@ RIGHT = {
         lambda p, v, q, w, T: np.array(closest_pass(p, v, q, w, T), dtype=np.float64),
     ],
     "largest_margin": [
-        lambda width, radii, passing: sorted([0.0, min(gaps(width, radii, passing))])[1],
-        lambda width, radii, passing: np.float32(max(0, min(gaps(width, radii, passing)))),
+        lambda *case: sorted([0.0, min(gaps(*case))])[1],
+        lambda *case: np.float32(max(0, min(gaps(*case)))),
     ],
     "safe_parts": [
         lambda lengths, turns, dq, clearance: np.int64(
@@ -175,6 +178,12 @@ RIGHT = {
         ),
         lambda lengths, turns, dq, clearance: next(
             n for n in range(1, 10**6) if bound(lengths, turns, dq) < 2 * clearance * n
+        ),
+    ],
+    "audit": [
+        lambda *case: audit_with(by_halving)(*case),
+        lambda *case: (
+            np.str_(said) if isinstance(said := audit_with()(*case), str) else float(said)
         ),
     ],
 }
@@ -190,8 +199,10 @@ def closest_pass(p, v, q, w, T):
     return best, far(best)
 
 
-def gaps(width, radii, passing):
-    return [width / 2 - radii[k - 1] for k in passing]
+def gaps(width, radii, passing, beside):
+    """Room to the left and to the right wall, link by link."""
+    links = [(y, radii[k - 1]) for k, y in zip(passing, beside)]
+    return [width / 2 - side * y - r for y, r in links for side in (-1, 1)]
 
 
 def bound(lengths, turns, dq):
@@ -200,11 +211,91 @@ def bound(lengths, turns, dq):
     )
 
 
+def by_library(arm, scene, a, b, margin):
+    return check_edge(arm, scene, a, b, margin).free
+
+
+def by_halving(arm, scene, a, b, margin):
+    """Own halving, with the bound of the longest arm that these joints can make."""
+    length = np.hypot(arm.a, arm.d)
+    L = np.abs(b - a) @ [length[k:].sum() for k in range(arm.n)]
+    todo = [(0.0, 1.0)]
+    while todo:
+        s, t = todo.pop()
+        room = clearance(arm, scene, a + np.array([[s], [t]]) * (b - a)) - margin
+        if room.min() <= 0 or room.sum() <= L * (t - s) < 1e-3:
+            return False
+        if room.sum() <= L * (t - s):
+            todo += [(s, (s + t) / 2), ((s + t) / 2, t)]
+    return True
+
+
+def by_samples(count=None, step=None):
+    """So many samples an edge; or one each step [rad] of the joint that moves most."""
+
+    def edge(arm, scene, a, b, margin):
+        n = count or int(np.ceil(np.abs(b - a).max() / step)) + 1
+        return (clearance(arm, scene, a + np.linspace(0, 1, n)[:, None] * (b - a)) > margin).all()
+
+    return edge
+
+
+def audit_with(edge=by_library, order="sglx", near=lambda a, b: np.linalg.norm(a - b) <= 1e-6):
+    """An audit that looks at start, goal, limits and edges in an order, with its own tests."""
+
+    def answer(arm, scene, start, goal, path, margin):
+        pairs = [*zip(path, path[1:])] or [(path[0], path[0])]
+        blocked = lambda: [k for k, p in enumerate(pairs) if not edge(arm, scene, *p, margin)]
+        tests = {
+            "s": lambda: [] if near(path[0], start) else ["start"],
+            "g": lambda: [] if near(path[-1], goal) else ["goal"],
+            "l": lambda: ["limits"] if (np.clip(path, arm.q_min, arm.q_max) != path).any() else [],
+            "x": blocked,
+        }
+        return next((found[0] for key in order if (found := tests[key]())), "ok")
+
+    return answer
+
+
+TEMPTING_AUDITS = {
+    **{f"{n} samples": audit_with(by_samples(n)) for n in (2, 3, 4, 5, 6, 8, 10, 15, 20, 50, 101)},
+    **{f"each {s} rad": audit_with(by_samples(step=s)) for s in (0.3, 0.1, 0.05, 0.02)},
+    **{
+        f"in the order {order}": audit_with(order=order) for order in ("lsgx", "gslx", "sglx"[::-1])
+    },
+    **{f"in the order {order}": audit_with(order=order) for order in ("slgx", "sgxl", "sxgl")},
+    "equal": audit_with(near=np.array_equal),
+    "allclose": audit_with(near=np.allclose),
+    "wide": audit_with(near=lambda a, b: np.abs(a - b).max() <= 1e-3),
+    "no order": audit_with(order="x"),
+}
+
+
+@pytest.mark.parametrize("kind", TEMPTING_AUDITS)
+def test_an_audit_with_a_fault_is_refused_with_a_reason(exercises, kind):
+    result = exercises["audit"].judge(TEMPTING_AUDITS[kind], np.random.default_rng(0))
+    assert not result.passed
+    assert len(result.message.splitlines()) <= 12 and "Scene(" not in result.message
+    if "samples" in kind or "rad" in kind:
+        last = result.message.splitlines()[-1]
+        assert "edge_is_free" in last and "between" in last.casefold()
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_a_tempting_answer_is_refused(exercises, name):
     for answer in WRONG[name]:
         for seed in range(3):
             assert not exercises[name].judge(answer, np.random.default_rng(seed)).passed
+
+
+def test_a_wrong_answer_in_numbers_gets_its_reason(exercises):
+    belts = lambda p, v, q, w, T: (0.0, nearest_of(p, p + T * v, q, q + T * w))
+    way = lambda lengths, turns, dq: (
+        q * (sum(lengths[k:]) if turn else 1) for k, (q, turn) in enumerate(zip(dq, turns))
+    )
+    signs = lambda lengths, turns, dq, c: max(1 + int(sum(way(lengths, turns, dq)) // (2 * c)), 1)
+    for name, answer, word in (("nearest", belts, "*same* time"), ("safe_parts", signs, "|dq|")):
+        assert word in exercises[name].judge(answer, np.random.default_rng(0)).message
 
 
 @pytest.mark.parametrize("name", RIGHT)
