@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import least_squares, root
 
 from course_lib.arm import Arm
-from course_lib.check import Exercise, Mistake, as_numbers, in_mm, parts
+from course_lib.check import Exercise, Mistake, as_numbers, in_mm, numbers_in, parts
 from course_lib.control import PD
 from course_lib.dynamics import Planar2R
 from course_lib.sampled import simulate
@@ -37,6 +37,12 @@ def far_off(answer, right):
 def short(numbers):
     """Numbers in a few words: "12.3 and -4.56"."""
     return " and ".join(f"{x:.4g}" for x in np.ravel(numbers) + 0.0)
+
+
+def in_a_row(answer):
+    """A column of numbers, as SymPy makes them, as a row; all else as it is."""
+    array = numbers_in(answer)
+    return answer if array is None or array.ndim < 2 or 1 not in array.shape else array.ravel()
 
 
 def spread(rng, low, high, size=None):
@@ -126,7 +132,8 @@ OWN_SAYS = {
 
 
 def same_terms(answer, expected, args):
-    found = parts(answer, ("the mass matrix M", (2, 2)), ("c", (2,)), ("g", (2,)))
+    M, c, g = parts(answer, ("the mass matrix M", (2, 2)), ("c", None), ("g", None))
+    found = M, as_numbers(in_a_row(c), (2,), "c"), as_numbers(in_a_row(g), (2,), "g")
     off = [far_off(x, np.asarray(right, float)) for x, right in zip(found, expected)]
     if not np.concatenate([x.ravel() for x in off]).any():
         return None
@@ -444,7 +451,7 @@ def valleys(*case):
 
 
 def resting(G, model, Kp, tau_max, q_ref, kind=""):
-    """(2,) where the motors' torque is the weight's."""
+    """(2,) where the torque of the motors is the weight's."""
     case = G, model, Kp, tau_max, q_ref
     if kind == "no sag":
         return q_ref
@@ -520,7 +527,7 @@ REST_SAYS = {
 
 
 def same_rest(answer, expected, args):
-    q, right = as_numbers(answer, (2,), "the posture"), np.asarray(expected, float)
+    q, right = as_numbers(in_a_row(answer), (2,), "the posture"), np.asarray(expected, float)
     if (np.abs(q - right) <= CLOSE).all():
         return None
     given, asked = motor(*args, q), weight(args[0], q)
