@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize
 
-from course_lib.arm import load_arm
+from course_lib.arm import Arm, load_arm
 from course_lib.check import load_exercises
-from course_lib.collision import Scene, check_edge, clearance, load_scene
+from course_lib.collision import Scene, Sphere, check_edge, clearance, load_scene
 from course_lib.kinematics import fk
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ ARM, PILLARS = load_arm("cobot6"), load_scene("pillars")
 def lesson():
     """The names of lesson 09 after its imports and functions alone, without cells for pin."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef)
-    names = {"arm": ARM, "pillars": PILLARS, "lengths": np.hypot(ARM.a, ARM.d)}
+    names = {"arm": ARM, "pillars": PILLARS}
     for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code" and "needs-pin" not in cell["metadata"].get("tags", []):
             body = [n for n in ast.parse("".join(cell["source"])).body if isinstance(n, kinds)]
@@ -83,11 +83,33 @@ def test_the_lessons_arm_is_the_librarys(lesson):
     assert mine == pytest.approx(clearance(ARM, alone, q), abs=1e-9)
 
 
-def test_no_motion_is_longer_than_the_bound(lesson):
-    rng = np.random.default_rng(5)
-    q, dq = rng.uniform(ARM.q_min, ARM.q_max, (3000, 6)), rng.normal(size=(3000, 6)) * 0.1
-    moved = np.linalg.norm(fk(ARM, q + dq)[:, :3, 3] - fk(ARM, q)[:, :3, 3], axis=-1)
-    assert (moved <= lesson["most_motion"](ARM, dq)[0] + 1e-12).all()
+@pytest.mark.parametrize("name", ["cobot6", "panda", "planar3"])
+def test_no_motion_is_longer_than_the_bound(lesson, name):
+    """In both conventions; and no joint's bound is twice what it can do."""
+    arm, rng = load_arm(name), np.random.default_rng(5)
+    q = rng.uniform(arm.q_min, arm.q_max, (3000, arm.n))
+    for dq in (rng.normal(size=q.shape) * 0.1, *(1e-4 * np.eye(arm.n))):
+        moved = np.linalg.norm(fk(arm, q + dq)[:, :3, 3] - fk(arm, q)[:, :3, 3], axis=-1)
+        bound = lesson["most_motion"](arm, dq)[0]
+        assert (moved <= bound + 1e-12).all()
+        if dq.ndim == 1 and moved.max() > 1e-9:
+            assert moved.max() > bound / 2
+
+
+def test_the_explorers_halving_is_the_lessons_and_never_says_too_much(lesson):
+    two = Arm("two links", "standard", [0.55, 0.45], [0, 0], [0, 0], [0, 0], radius=[0.05, 0.05])
+    sweep = np.array([[-0.9, 0.35], [0.9, -0.35]])
+    lesson |= {"two": two, "sweep": sweep}
+    t, said = np.linspace(0, 1, 4001)[:, None], set()
+    for far in (0.9, 1.0, 1.079, 1.08, 1.0805, 1.082, 1.1, 1.2):
+        scene = Scene([Sphere([far, 0.02, 0], 0.03)])
+        least = clearance(two, scene, sweep[0] + t * (sweep[1] - sweep[0])).min()
+        proof, samples = lesson["halvings"](scene)
+        free, mine = lesson["my_edge"](two, scene, *sweep)
+        assert (proof == "free") == free and (samples == mine or not free)
+        assert {"free": least > 0, "it touches": least <= 0}.get(proof, 0 < least < 5e-4)
+        said.add(proof)
+    assert len(said) == 3
 
 
 def test_halving_is_neither_falsely_free_nor_falsely_blocked(lesson):
