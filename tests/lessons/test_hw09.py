@@ -16,7 +16,7 @@ from course_lib.kinematics import fk, link_frames
 JUDGE, BY_NAME = judge_of("hw09_collision")
 ARM = JUDGE.COBOT6
 # How many cases come before those that are drawn; they alone tell every mistake from the truth.
-FIXED = {"to_pillar": 19, "least_clearance": 4, "proven": 8, "sort_pairs": 8}
+FIXED = {"to_pillar": 19, "least_clearance": 8, "proven": 9, "sort_pairs": 11}
 
 
 def cases_of(name, seed=3):
@@ -471,8 +471,8 @@ def clearance_with(kind):
                 q0 + np.linspace(0, 1, 201)[:, None] * (q1 - q0), bar, pillars
             )
             return min(gaps["arm"][:, 6:].min(), *(gaps[k].min() for k in ("bar", "self")))
-        if kind == "eleven":
-            return JUDGE.along(np.linspace(0, 1, 11), q0, q1, bar, pillars).min()
+        if isinstance(kind, int):
+            return JUDGE.along(np.linspace(0, 1, kind), q0, q1, bar, pillars).min()
         if kind == "at the nearest middle":
             t = np.linspace(0.25, 0.75, 101)
             return JUDGE.along(t, q0, q1, bar, pillars).min()
@@ -497,6 +497,8 @@ def proof_with(kind):
             "unsummed": mean - (np.abs(dq) * reach).mean() * step / 2,
         }.get(kind, mean - L * step / 2)
         found = np.flatnonzero(least <= margin)
+        if kind == "equal":
+            found = np.flatnonzero(least < margin)
         if kind == "margin twice":
             found = np.flatnonzero(least <= 2 * margin + 0.01)
         if kind == "count":
@@ -540,6 +542,8 @@ def pairs_with(kind):
             return JUDGE.sort_pairs(lengths, radii, high, high)
         if kind == "half of the range":
             return JUDGE.sort_pairs(lengths, radii, 0 * low, high)
+        if isinstance(kind, int):
+            return JUDGE.pairs_seen(lengths, radii, low, high, count=kind)
         if kind == "fat":
             return JUDGE.sort_pairs(lengths, 2 * radii, low, high)
         return JUDGE.sort_pairs(lengths[::-1], radii[::-1], low[::-1], high[::-1])
@@ -562,7 +566,8 @@ WRONG = {
     "least_clearance": [
         *map(clearance_with, ("back again", "first pillar", "wrapped", "bar turned")),
         *map(clearance_with, ("bar from the flange", "diameters", "all but links 1, 2")),
-        *map(clearance_with, ("at the nearest middle", "to be safe", "eleven")),
+        *map(clearance_with, ("at the nearest middle", "to be safe")),
+        *map(clearance_with, (11, 15, 21, 25, 30, 40, 50, 51, 80, 101, 151, 201)),
         changed("least_clearance", lambda c: c + 1e-3),
         changed("least_clearance", lambda c: round(c, 2)),
         changed("least_clearance", lambda c: 1e3 * c),
@@ -572,7 +577,9 @@ WRONG = {
     ],
     "proven": [
         *map(proof_with, ("a quarter", "mean", "higher", "left", "right", "half of the lower")),
-        *map(proof_with, ("unsummed", "margin twice", "count", "mask", "places", "ends too")),
+        *map(
+            proof_with, ("equal", "unsummed", "margin twice", "count", "mask", "places", "ends too")
+        ),
         *map(proof_with, ("none", "mean of all")),
         changed("proven", lambda a: a[0]),
         changed("proven", lambda a: a[::-1]),
@@ -584,6 +591,7 @@ WRONG = {
         *map(pairs_with, ("all never", "a pair less", "neighbours forgotten", "one list")),
         *map(pairs_with, ("together", "numbers", "flat", "wide limits", "upper limits")),
         *map(pairs_with, ("half of the range", "fat", "from the tip")),
+        *map(pairs_with, (50, 100, 500, 1000, 5000)),
         changed("sort_pairs", lambda a: a[0]),
         changed("sort_pairs", lambda a: ([], [])),
         changed("sort_pairs", lambda a: (str(a[0]), str(a[1]))),

@@ -219,7 +219,8 @@ def carried_gaps(q, bar, pillars, kind=""):
 
 def least_clearance(q0, q1, bar, pillars, kind=""):
     """The least clearance [m] on the straight way of the joints from q0 to q1."""
-    few = {"ends": [0.0, 1.0], "middle": [0.5], "coarse": np.linspace(0, 1, 5)}.get(kind)
+    few = {"ends": [0.0, 1.0], "middle": [0.5], "coarse": np.linspace(0, 1, 5)}
+    few = (few | {"twenty": np.linspace(0, 1, 20), "hundred": np.linspace(0, 1, 100)}).get(kind)
     t = np.linspace(0, 1, 101) if few is None else np.array(few)
     left = along(t, q0, q1, bar, pillars, kind)
     if few is None and kind != "mean":
@@ -240,6 +241,10 @@ CARRIED_SAYS = {
     "ends": "You test the end points of the move only. What is in between may be nearer.",
     "middle": "You test the posture half-way only.",
     "coarse": "A few postures are too few: between two of them a link goes on by centimetres.",
+    "twenty": "Twenty postures are too few: in one of these moves the end of the bar goes 1.8 m, so"
+    " 9 cm from one posture to the next.",
+    "hundred": "A hundred postures look like many. Where the arm is outstretched and quick, its bar"
+    " still goes on by 2 cm from one to the next: look closer where it is close.",
     "no link radii": "You forget the radii of the links: the arm is no wire.",
     "no bar radius": "You forget the radius of the bar.",
     "no pillar radii": "You forget the radii of the pillars.",
@@ -277,9 +282,21 @@ def drawn_move(rng):
             return q0, q1, bar, pillars
 
 
+def swing(share, way):
+    """The outstretched arm sweeps a long bar past a ball, 15 mm from axis to axis, and is by."""
+    q0, q1 = np.array([[-1.1, 0.2, 1.371, 0, 0, 0], [1.1, 0.2, 1.371, 0, 0, 0]])[::way]
+    bar = [np.array([0, 0, 0.02]), np.array([0, 0, 0.2]), 0.01]
+    T = link_frames(COBOT6, q0 + share * (q1 - q0))[-1]
+    end, outward = T[:3, 3] + T[:3, :3] @ bar[1], T[:3, :3] @ [0, 0, 1]
+    ball = end + 0.015 * outward
+    far = ball + [0, 0, 0.5]
+    return q0, q1, bar, np.array([[*ball, *ball, 0.02], [*far, *far, 0.03]])
+
+
 def carried_cases(rng):
-    """q0, q1, bar, pillars: moves that tell, then drawn ones."""
-    return [*_telling(), *(drawn_move(rng) for _ in range(3))]
+    """q0, q1, bar, pillars: moves that tell, swings past a ball, then drawn ones."""
+    swings = [swing(k / 400, way) for k, way in ((57, 1), (123, -1), (211, 1), (333, -1))]
+    return [*_telling(), *swings, *(drawn_move(rng) for _ in range(3))]
 
 
 @lru_cache
@@ -287,12 +304,24 @@ def _telling():
     return tuple(drawn_move(np.random.default_rng(seed)) for seed in TELLING)
 
 
+AGAINST = {
+    "arm": "a link and a pillar are",
+    "bar": "the bar and a pillar are",
+    "self": "two links of the arm are",
+    "bar and arm": "the bar and a link of the arm are",
+}
+
+
 def same_clearance(answer, expected, args):
     c, right = float(as_numbers(answer, ())), float(expected)
     if abs(c - right) < 2 * CLOSE:
         return None
     if c > right:
-        return f"Somewhere on the way something is {in_mm(c - right)} nearer."
+        t = np.linspace(0, 1, 401)
+        gaps = carried_gaps(args[0] + t[:, None] * (args[1] - args[0]), *args[2:])
+        name = min(gaps, key=lambda name: gaps[name].min())
+        where = f"{t[gaps[name].min(axis=1).argmin()]:.3f} of the way {AGAINST[name]}"
+        return f"At {where} {in_mm(c - right)} nearer to each other."
     return f"Nothing comes as near: the least clearance is {in_mm(right - c)} larger."
 
 
@@ -335,8 +364,9 @@ def proof_cases(rng):
         (np.array([0.0, 1]), np.array([0.5, 0.8]), dq, reach, 0.3),
         (np.array([0.0, 0.5, 1]), np.full(3, 0.05), 0 * dq, reach, 0.0),
         (np.array([0.0, 0.5, 1]), np.full(3, 0.05), 0 * dq, reach, 0.06),
+        (np.array([0.0, 0.5, 1]), np.full(3, 0.05), 0 * dq, reach, 0.05),
     ]
-    while len(cases) < 13:
+    while len(cases) < 14:
         n, m = int(rng.integers(2, 7)), int(rng.integers(4, 9))
         dq, reach = rng.uniform(-0.5, 0.5, n), np.sort(rng.uniform(0.1, 1, n))[::-1].copy()
         t = np.r_[0, np.sort(rng.uniform(0, 1, m)), 1]
@@ -371,6 +401,7 @@ def proven(t, c, dq, reach, margin, kind=""):
     """(least clearance that is certain [m], numbers of the intervals not proven)."""
     least = bounds(t, c, dq, reach, kind)
     open_ones = np.flatnonzero(least <= (0 if kind == "no margin" else margin))
+    open_ones = np.flatnonzero(least < margin) if kind == "equal" else open_ones
     open_ones = np.setdiff1d(np.arange(len(least)), open_ones) if kind == "proven" else open_ones
     open_ones = np.flatnonzero(c <= margin) if kind == "bad samples" else open_ones
     open_ones = open_ones[:1] if kind == "first" else open_ones + (kind == "from one")
@@ -399,6 +430,7 @@ PROOF_SAYS = {
     "widest": "Each interval has its own width.",
     "whole": "L is for the whole edge. An interval has its share of it: L·Δt.",
     "no margin": "An interval counts as proven if it keeps the *margin*.",
+    "equal": "Exactly the margin is not above it: such an interval is open, too.",
     "proven": "You list the intervals that are proven. The others are asked for.",
     "bad samples": "You list samples that are too near. Intervals are asked for: an interval may"
     " be open though both its ends are fine.",
@@ -478,6 +510,8 @@ def sort_pairs(lengths, radii, q_min, q_max, kind=""):
     low, high = (np.full(n, -np.pi), np.full(n, np.pi)) if kind == "no limits" else (q_min, q_max)
     low, high = (0 * low, 0 * high) if kind == "straight" else (low, high)
     low, high = ((low + high) / 2,) * 2 if kind == "middle" else (low, high)
+    if kind == "random":
+        return pairs_seen(lengths, radii, q_min, q_max)
     for i, j in combinations(range(n), 2):
         count = 2 if kind == "corners" else GRID[j - i]
         d, joints = distances(*map(tuple, (lengths, low, high)), i, j, count)
@@ -499,7 +533,23 @@ def sort_pairs(lengths, radii, q_min, q_max, kind=""):
     return (never, always) if kind == "turned round" else (always, never)
 
 
+def pairs_seen(lengths, radii, q_min, q_max, count=200):
+    """(always, never) as far as random postures show: wrong where few postures decide."""
+    q = np.random.default_rng(0).uniform(q_min, q_max, (count, len(lengths)))
+    angle = np.cumsum(q, axis=1)
+    step = lengths[:, None] * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
+    P = np.concatenate([0 * step[:, :1], np.cumsum(step, axis=1)], axis=1)
+    found = [], []
+    for i, j in combinations(range(len(lengths)), 2):
+        touch = apart(P[:, i], P[:, i + 1], P[:, j], P[:, j + 1]) <= radii[i] + radii[j]
+        if touch.all() or not touch.any():
+            found[int(not touch.any())].append((i + 1, j + 1))
+    return found
+
+
 PAIR_SAYS = {
+    "random": "Random postures hardly ever have several joints at their limits, and a few of those"
+    " decide here. Not seen to touch is not *never*.",
     "neighbours": "Neighbours always touch, and not they alone: a short link between two thick ones"
     " leaves them no room.",
     "next but one": "Links with one other between them need not touch in every posture.",
@@ -558,6 +608,14 @@ def _chains():
     for low, high in (([-3, 1.6, 1.2], [3, 2.8, 2.0]), ([-3, -2.8, -2.0], [3, 0.3, 0.2])):
         sizes = np.array([0.4, 0.15, 0.4]), np.array([0.05, 0.04, 0.04])
         cases.append((*sizes, np.array(low, float), np.array(high, float)))
+    for lengths, high in (  # they touch with all joints at one end, and hardly elsewhere
+        ([0.4, 0.3, 0.3, 0.3], [2.0, 1.51, 1.51, 1.51]),
+        ([0.45, 0.3, 0.34, 0.28], [2.0, 1.57, 1.51, 1.56]),
+        ([0.4, 0.3, 0.3], [2.0, 2.01, 2.01]),
+    ):
+        ends = -0.7 * np.array(high), np.array(high)
+        ends = ends if len(cases) % 2 else (-ends[1], -ends[0])
+        cases.append((np.array(lengths), np.full(len(high), 0.03), *ends))
     return tuple(cases)
 
 
