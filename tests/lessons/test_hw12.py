@@ -417,6 +417,10 @@ def drive_with(change):
     return lambda *case: truth("drive")(*change(list(case)))
 
 
+def missing(case):
+    return lambda q: JUDGE.motor(*case, q) - JUDGE.weight(case[0], q)
+
+
 def with_item(k, change):
     def made(case):
         case[k] = change(case[k])
@@ -473,6 +477,10 @@ WRONG = {
         lambda G, model, Kp, tau_max, q_ref: truth("resting")(G, model, Kp, 2 * tau_max, q_ref),
         lambda G, model, Kp, tau_max, q_ref: truth("resting")(G, model, 2 * Kp, tau_max, q_ref),
         lambda *case: np.array([-np.pi / 2, 0]),
+        lambda *case: root(missing(case), case[4]).x,
+        lambda *case: root(missing(case), case[4], method="lm").x,
+        lambda *case: root(missing(case), case[4], method="lm"),
+        lambda *case: root(missing(case), case[4] + [0.3, 1.5]).x,
     ],
     "drive": [
         *nonsense,
@@ -533,6 +541,28 @@ def test_a_fault_of_the_table_is_named_whatever_the_gains():
         )
         result = exercise.judge(answer, np.random.default_rng(0))
         assert not result.passed and result.message.endswith(JUDGE.DRIVE_SAYS[kind])
+
+
+SAID = {
+    (1, 1.02 / 0.4, 1): "Switched on",
+    (0, 1.0, 6.0): "the loop shakes",
+    (0, 1.0, 0.02): "it swings on at the end",
+    (1, 1.0, 0.3): "does not come to rest",
+    (1, 1.0, 3.0): "asks for more than its motor has",
+    (0, 0.3, 0.6): "times what is allowed",
+    (0, 0.73, 0.854): "% more than allowed",
+    (2, 1e6, 1e4): "Switched on",
+    (2, 1.0, 1e5): "the loop shakes",
+}
+
+
+@pytest.mark.parametrize("change", SAID, ids=str)
+def test_what_gains_do_is_said(change):
+    k, stiffness, damping = change
+    case = cases_of("drive")[k]
+    table, Kp, Kd = truth("drive")(*case)
+    answer = table, stiffness * Kp, damping * Kd
+    assert SAID[change] in JUDGE.good_drive(answer, JUDGE.drive(*case), case)
 
 
 # ---------------------------------------------------------------- three whole hand-ins
