@@ -58,6 +58,7 @@ def step_cases(rng):
         (v(2, 0.5), v(2.5, -0.5), v(1.0, 0.25), 0.3, two),  # at a limit, and out
         (v(2, 0.5), v(0.5, -1.5), v(1.0, 0.25), 0.3, two),  # at a limit, and back
         (v(-2, 0.5), v(-2, -1.5), v(1.0, 0.25), 0.3, two),  # along a limit
+        (v(-1.9, 0.4), v(-3.1, 0.2), v(1.0, 0.25), 0.3, two),  # the lower limit comes first
         (v(0.4, 0.7), v(0.4, 0.7), v(1.0, 0.25), 0.3, two),  # nowhere
         (v(0, 2.9, 0.5), v(0.4, -2.8, 0.1), v(0.9, 0.5, 0.2), 0.3, three),  # over the seam
         (v(0, 2.9, 0.5), v(0.1, -3.2, 0.4), v(0.9, 0.5, 0.2), 0.6, three),  # and to the target
@@ -65,7 +66,7 @@ def step_cases(rng):
         (v(-3, 0.1), v(3.5, 0.4), v(0.5, 1), 0.5, box((-4, 4), (0, 0.6))),  # long way, and a slide
         (v(1.95, 1.5, 0), v(2.4, 1.8, 0.2), v(0.5, 0.4, 0.3), 0.2, box(*[(-2, 2)] * 3)),
     ]
-    while len(cases) < 19:
+    while len(cases) < 20:
         n = int(rng.integers(3, 7))
         limits = np.array([[-1], [1]]) * rng.uniform(1, 3, n)
         q, target = rng.uniform(*limits), rng.uniform(*(1.5 * limits))
@@ -356,7 +357,7 @@ WAY_SAYS = {
     "straight": "That is the straight way from start to goal. In each room something stands in it:"
     " the tree has to find a detour.",
     "ends": "All your way-points are free. Do you test the whole edge, with the bodies of the"
-    " links, and return only edges that were tested?",
+    " links, also where the way is joined?",
     "lines": "With no radius of the links, or none of the pillars, it would be free. Do you take"
     " off both?",
     "joints": "The joints and the tip pass. A link is there between its joints, too.",
@@ -378,7 +379,11 @@ WAY_SAYS = {
     " goal back from parent to parent.",
 }
 
-NOTHING = "Some way-points are not free either. Test all that moves against all that stands."
+HINTS = {
+    "thin": "All your way-points are free; with thinner links or pillars the edges would be. Do"
+    " you test the whole edge, also where the way is joined, and take off all radii?",
+    "nothing": "Some way-points are not free either. Test all that moves against all that stands.",
+}
 
 
 def same_way(answer, expected, args):
@@ -439,26 +444,23 @@ def wrong_edges(q, links, pillars, start, goal):
     k = int(hit.argmax())
     said = f"Between row {k} and row {k + 1} a link touches a pillar."
     kind = tested_instead(q, links, pillars, hit)
-    if kind is None:
-        return f"{said}\n{NOTHING}"
-    if to_segment(q, start, goal).max() < CLOSE and (kind != "lines" or len(q) == 2):
+    straight = to_segment(q, start, goal).max() < CLOSE
+    if straight and (len(q) == 2 or kind not in ("lines", "thin", "last")):
         return WAY_SAYS["straight"]
-    return f"{said}\n{WAY_SAYS['all' if length > ROAMS and kind == 'ends' else kind]}"
+    if kind == "ends" and length > ROAMS:
+        return WAY_SAYS["all"]
+    return f"{said}\n{HINTS.get(kind) or WAY_SAYS[kind]}"
 
 
 def tested_instead(q, links, pillars, hit):
-    """What a planner may have tested that returns this way, whose edges `hit` touch; or None."""
+    """What a planner may have tested that returns this way, whose edges `hit` touch."""
     if hit.sum() == 1 and hit[-1]:
         return "last"
-    for body in BODIES[:2]:
-        if not blocked(q, links, pillars, body).any():
-            return "lines"
+    passes = [body for body in BODIES if not blocked(q, links, pillars, body).any()]
+    thin = "lines" in passes or "needles" in passes
     if gaps(q, links, pillars).min() > -TOUCH:
-        return "ends"
-    for body in BODIES[2:]:
-        if not blocked(q, links, pillars, body).any():
-            return body
-    return None
+        return "thin" if thin else "ends"
+    return "lines" if thin else passes[0] if passes else "nothing"
 
 
 def drawn_room(rng, near_goal=False):
@@ -669,7 +671,7 @@ def audit_cases(rng):
 @lru_cache
 def _audited():
     rng = np.random.default_rng(10)
-    return tuple(planner_log(rng, kind, 5) for kind in PLANNERS)
+    return tuple(planner_log(rng, kind, 5) for kind in (*PLANNERS, "wide", "wide"))
 
 
 def same_fault(answer, expected, args):
