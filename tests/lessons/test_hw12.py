@@ -580,6 +580,16 @@ def test_what_gains_do_is_said(change):
     assert SAID[change] in JUDGE.good_drive(answer, JUDGE.drive(*case), case)
 
 
+def test_an_equilibrium_that_is_no_rest_is_told_apart():
+    case = [np.array(x, float) for x in ([76, 25], [0, 0], [30, 8], [150, 120], [1.6, 0.05])]
+    top = root(missing(case), [1.55, 0.0]).x
+    assert np.abs(missing(case)(top)).max() < 1e-9 and np.abs(top - case[4]).max() < 0.5
+    rest = JUDGE.resting(*case)
+    assert "does not stay there" in JUDGE.same_rest(top, rest, case)
+    assert "more than 2.5 rad" in JUDGE.same_rest(rest + 2 * np.pi, rest, case)
+    assert "the weight asks for" in JUDGE.same_rest(rest + 0.01, rest, case)
+
+
 # ---------------------------------------------------------------- three whole hand-ins
 
 
